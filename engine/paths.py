@@ -1,0 +1,67 @@
+"""Where Midfill keeps its files. Owns: folder names. Must not know: what the files mean."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+_MAX_SOCKET_PATH: Final = 100
+"""A unix socket's path may have 107 bytes on Linux, 103 on macOS; leave room for the file's name."""
+
+
+class UnsafeFolderError(RuntimeError):
+    """The runtime folder can't be trusted with a socket."""
+
+
+def runtime_dir() -> Path:
+    """The 0700 folder of the socket and the lock; made when missing.
+
+    `MIDFILL_RUNTIME_DIR` overrides it. Raises `UnsafeFolderError` when it belongs to somebody else, is open to others
+    and can't be closed, or has a path too long for a socket.
+    """
+    override = os.environ.get("MIDFILL_RUNTIME_DIR")
+    path = Path(override) if override else Path(platformdirs.user_runtime_dir("midfill"))
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        if override:
+            raise UnsafeFolderError(f"can't make the runtime folder {path}; set MIDFILL_RUNTIME_DIR") from None
+        path = Path(f"/tmp/midfill-{os.getuid()}")  # no XDG runtime folder: containers, plain ssh
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+        raise UnsafeFolderError(f"{path} is not a folder of this user; set MIDFILL_RUNTIME_DIR to one that is")
+    if stat.S_IMODE(info.st_mode) != 0o700:
+        path.chmod(0o700)
+    if len(os.fsencode(path)) > _MAX_SOCKET_PATH - len("/engine.sock"):
+        raise UnsafeFolderError(f"{path} is too long a path for a socket; set MIDFILL_RUNTIME_DIR to a shorter one")
+    return path
+
+
+def default_endpoint() -> str:
+    """The engine's usual address."""
+    return f"ipc://{runtime_dir() / 'engine.sock'}"
+
+
+def config_file() -> Path:
+    """The user's configuration. `MIDFILL_CONFIG` overrides it."""
+    override = os.environ.get("MIDFILL_CONFIG")
+    return Path(override) if override else Path(platformdirs.user_config_dir("midfill")) / "config.toml"
+
+
+def models_dir() -> Path:
+    """Pulled models, one folder each. `MIDFILL_MODELS_DIR` overrides it."""
+    override = os.environ.get("MIDFILL_MODELS_DIR")
+    return Path(override) if override else Path(platformdirs.user_cache_dir("midfill")) / "models"
+
+
+def log_dir() -> Path:
+    """The engine's and the server's logs; made when missing. `MIDFILL_LOG_DIR` overrides it."""
+    override = os.environ.get("MIDFILL_LOG_DIR")
+    path = Path(override) if override else Path(platformdirs.user_log_dir("midfill"))
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
