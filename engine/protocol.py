@@ -163,7 +163,7 @@ class Hello:
 
 @frozen
 class Fill:
-    """Fill the region between `prefix` and `suffix`. Answered by frames (if `preview`), then a `Result` or `Failure`."""
+    """Fill the region between `prefix` and `suffix`. Answered by frames (if `preview`), then `Result` or `Failure`."""
 
     request_id: str
     prefix: str

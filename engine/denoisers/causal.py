@@ -1,0 +1,234 @@
+"""The causal family: any fill-in-the-middle model of `transformers`, decoded as a canvas of Jacobi guesses.
+
+Owns: the rows of one fill and their forward passes. Must not know: sockets, the scheduler.
+The model's own forward is used as it is, with our stores in place of its cache. What converges is exactly what greedy
+`generate()` gives (tests/denoisers/test_causal_parity.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from engine.denoisers.denoiser import Counts, Progress
+from engine.denoisers.guess import Lookup, copied_text
+from engine.denoisers.jacobi import JacobiRow
+from engine.denoisers.kv_store import LayerShape
+from engine.denoisers.memory import PromptWriter, Rows
+from engine.denoisers.prefill import Prefill
+from engine.denoisers.prefix_cache import PrefixCache
+from engine.denoisers.prompt import Prompt, PromptBuilder
+from engine.denoisers.region import RegionReader
+from engine.denoisers.stopwatch import Stopwatch
+from engine.denoisers.vocabulary import Vocabulary
+from engine.protocol import Candidate, Fill, Limits, Model, Reason, Span
+
+_WIDTH: Final = 8
+"""Cells per pass while guesses are unproven. On a CPU a pass is bound by reading weights up to about this many."""
+_WIDE: Final = 16
+"""Cells per pass after a whole canvas of guesses was right."""
+_LOOKUP_CHARACTERS: Final = 20_000
+"""Text on either side that is searched for a guess."""
+
+
+class CausalDenoiser:
+    """A loaded causal model."""
+
+    def __init__(
+        self,
+        network: Any,
+        vocabulary: Vocabulary,
+        builder: PromptBuilder,
+        cache: PrefixCache,
+        shapes: Sequence[LayerShape],
+        model: Model,
+        limits: Limits,
+    ) -> None:
+        self.network, self.vocabulary, self.builder, self.cache = network, vocabulary, builder, cache
+        self.shapes = tuple(shapes)
+        self.model, self.limits = model, limits
+        self.device: torch.device = network.device
+        self.windows = {shape.window for shape in self.shapes}
+
+    @property
+    def cache_bytes(self) -> int:
+        """Memory of the prefix cache now."""
+        return self.cache.n_bytes
+
+    @property
+    def cache_tokens(self) -> int:
+        """Prompt tokens in the prefix cache now."""
+        return self.cache.n_tokens
+
+    def open(self, fill: Fill) -> CausalDenoising:
+        """Begin a fill."""
+        return CausalDenoising(self, fill, self.builder.build(fill))
+
+    def forward(self, ids: Tensor, positions: Tensor, memory: PromptWriter | Rows, mask: Tensor | None) -> Tensor:
+        """Hidden states `[rows, n, hidden]` of `ids` `[rows, n]`; `mask` `[rows, 1, n, n_keys]`, True to attend."""
+        hidden: Tensor = self.network.base_model(
+            input_ids=ids, position_ids=positions, attention_mask=mask, cache=memory, use_cache=True
+        ).last_hidden_state
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """`[..., hidden]` -> `[..., vocabulary]` float32."""
+        logits: Tensor = self.network.get_output_embeddings()(hidden).float()
+        return logits
+
+
+class CausalDenoising:
+    """One fill: rows of guesses over one shared prompt, told apart by their first token."""
+
+    def __init__(self, denoiser: CausalDenoiser, fill: Fill, prompt: Prompt) -> None:
+        self._d, self._fill, self._prompt = denoiser, fill, prompt
+        self._max_tokens = max(1, min(fill.max_tokens, denoiser.limits.region_tokens))
+        self._reader = RegionReader(
+            denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.suffix
+        )
+        self._watch = Stopwatch()
+        *head, self._last = prompt.tokens
+        self._prefill = Prefill(denoiser.cache, head, self._encode)
+        self._rows = [self._new_row() for _ in range(max(1, fill.n_alternatives))]
+        self._steps = [0] * len(self._rows)
+        self._memory: Rows | None = None
+        self._n_passes = 0
+        self._limited = False
+
+    def advance(self) -> Progress:
+        """One forward pass."""
+        with torch.inference_mode():
+            if not self._prefill.done:
+                with self._watch("prefill"):
+                    self._prefill.advance()
+                return Progress()
+            with self._watch("denoise"):
+                self._denoise()
+        over = all(row.done for row in self._rows)
+        reason = (Reason.LIMIT if self._limited else Reason.CONVERGED) if over else None
+        return Progress(frame=self._frame(), reason=reason)
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Texts of the rows by mean log-probability; the first row is the greedy one."""
+        found: dict[str, Candidate] = {}
+        for row, steps in zip(self._rows, self._steps, strict=True):
+            read = self._reader.text(row.accepted)
+            if read.whole and row.accepted and read.text not in found:
+                score = row.log_probability / len(row.accepted)
+                found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done)
+        return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
+
+    @property
+    def counts(self) -> Counts:
+        """Figures so far."""
+        watch = self._watch
+        return Counts(
+            n_steps=self._n_passes,
+            n_forward_passes=self._n_passes,
+            n_prompt_tokens=len(self._prompt.tokens),
+            n_reused_tokens=self._prefill.n_reused,
+            prefill_ms=watch["prefill"],
+            denoise_ms=watch["denoise"],
+            forward_ms=watch["forward"],
+        )
+
+    def close(self) -> None:
+        """Let go of the store and the rows."""
+        self._prefill.close()
+        self._memory = None
+
+    # One step
+
+    def _new_row(self) -> JacobiRow:
+        vocabulary, prompt, fill = self._d.vocabulary, self._prompt, self._fill
+        prefix, suffix = fill.prefix[-_LOOKUP_CHARACTERS:], fill.suffix[:_LOOKUP_CHARACTERS]
+        copied = fill.guesses[0] if fill.guesses else copied_text(prefix, suffix, 4 * self._max_tokens)
+        heal = prompt.heal.decode("utf-8", "ignore")
+        return JacobiRow(
+            lookup=Lookup([*prompt.suffix, *prompt.prefix]),
+            context=list(prompt.prefix[-8:]),
+            heal=prompt.heal,
+            piece=lambda token: vocabulary.decode((token,)),
+            is_end=self._is_end,
+            guess=vocabulary.encode(heal + copied) if copied else [],
+        )
+
+    def _is_end(self, accepted: Sequence[int]) -> bool:
+        if self._reader.is_whole(accepted):
+            return True
+        if len(accepted) >= self._max_tokens:
+            self._limited = True
+            return True
+        return False
+
+    def _encode(self, tokens: Sequence[int], writer: PromptWriter) -> None:
+        device = self._d.device
+        start = writer.get_seq_length()
+        positions = torch.arange(start, start + len(tokens), device=device).unsqueeze(0)
+        mask = writer.mask(0)
+        with self._watch("forward"):
+            ids = torch.tensor([tokens], device=device)
+            self._d.forward(ids, positions, writer, None if mask is None else mask[None, None].to(device))
+
+    def _denoise(self) -> None:
+        rows, first = self._rows, self._memory is None
+        if self._memory is None:
+            capacity = self._max_tokens + _WIDE + 1
+            self._memory = Rows(self._prefill.store, len(rows), capacity)
+        memory, branching = self._memory, first and len(rows) > 1
+        canvases = [[] if branching or row.done else row.canvas(self._guesses(row)) for row in rows]
+        width = 1 + max(len(canvas) for canvas in canvases)
+        inputs = torch.zeros(len(rows), width, dtype=torch.long)
+        for i, (row, canvas) in enumerate(zip(rows, canvases, strict=True)):
+            pending = row.accepted[-1] if row.accepted else self._last
+            inputs[i, : 1 + len(canvas)] = torch.tensor([pending, *canvas])
+        memory.expect(width)
+        starts = torch.tensor(memory.starts).unsqueeze(1)
+        cells = starts + torch.arange(width).unsqueeze(0)  # [rows, width]
+        keys = torch.arange(max(memory.starts) + width)
+        mask = keys[None, None, :] <= cells[:, :, None]
+        prompt = torch.ones(len(rows), width, memory.n_prompt, dtype=torch.bool)
+        mask = torch.cat((prompt, mask), dim=-1).unsqueeze(1)
+        device = self._d.device
+        with self._watch("forward"):
+            hidden = self._d.forward(inputs.to(device), (memory.n_prompt + cells).to(device), memory, mask.to(device))
+            logits = self._d.logits(hidden)
+        self._n_passes += 1
+        self._heal(logits, canvases)
+        chosen = logits.topk(len(rows), dim=-1).indices[0, 0] if branching else None
+        best = logits.argmax(-1)
+        if chosen is not None:
+            best[:, 0] = chosen
+        scores = (logits.gather(-1, best.unsqueeze(-1)).squeeze(-1) - logits.logsumexp(-1)).tolist()
+        for i, (row, canvas) in enumerate(zip(rows, canvases, strict=True)):
+            if not row.done:
+                self._steps[i] += 1
+                n = row.take(canvas, best[i, : 1 + len(canvas)].tolist(), scores[i])
+                memory.starts[i] += n
+                if branching and i:
+                    row.guess = []  # the guess was made for the greedy row
+
+    def _guesses(self, row: JacobiRow) -> int:
+        width = _WIDE if row.was_right else _WIDTH
+        return min(width - 1, self._max_tokens - len(row.accepted) - 1)
+
+    def _heal(self, logits: Tensor, canvases: Sequence[Sequence[int]]) -> None:
+        """Forbid whatever disagrees with the withdrawn text, as far as it reaches into each row."""
+        for i, (row, canvas) in enumerate(zip(self._rows, canvases, strict=True)):
+            for cell in range(1 + len(canvas)):
+                rest = row.rest_of_heal(canvas[:cell])
+                if not rest or row.done:
+                    break
+                allowed = torch.tensor(self._d.vocabulary.continuing(rest), device=logits.device)
+                kept = logits[i, cell, allowed]
+                logits[i, cell] = -torch.inf
+                logits[i, cell, allowed] = kept
+
+    def _frame(self) -> tuple[Span, ...]:
+        row = self._rows[0]
+        tokens = [*row.accepted, *row.guess[: _WIDE - 1]]
+        settled = [i < len(row.accepted) for i in range(len(tokens))]
+        return self._reader.spans(tokens, settled)

@@ -1,0 +1,178 @@
+"""From a checkpoint folder to a denoiser. Owns: which family a checkpoint is, device, dtype, memory settings."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers.utils import logging as hf_logging
+
+from engine.config import EngineConfig
+from engine.denoisers.causal import CausalDenoiser
+from engine.denoisers.denoiser import Denoiser, DenoiserError
+from engine.denoisers.gemma import GemmaForward
+from engine.denoisers.kv_store import KVStore, LayerShape
+from engine.denoisers.prefix_cache import PrefixCache
+from engine.denoisers.prompt import PromptBuilder, load_format
+from engine.denoisers.uniform import UniformDenoiser, settings_from
+from engine.denoisers.vocabulary import Vocabulary, VocabularyError
+from engine.models.resolve import ModelFolder
+from engine.protocol import MAX_MESSAGE_BYTES, Family, Fill, Limits, Model
+
+Tell = Callable[[str, float], None]
+"""Takes the stage in words and the fraction done."""
+
+_MAX_REGION_TOKENS = 512
+_MAX_ALTERNATIVES = 8
+
+
+def load_denoiser(folder: ModelFolder, config: EngineConfig, tell: Tell) -> Denoiser:
+    """Load a checkpoint. Raises `DenoiserError` with cause and fix."""
+    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    tell("reading the configuration", 0.1)
+    settings = _read_json(folder.path / "config.json")
+    architecture = next(iter(settings.get("architectures") or ()), "")
+    device = _device(config.device)
+    try:
+        if architecture == "DiffusionGemmaForBlockDiffusion":
+            return _uniform(folder, config, device, tell)
+        if architecture.endswith("ForCausalLM"):
+            return _causal(folder, config, device, tell)
+    except VocabularyError as error:
+        raise DenoiserError(str(error)) from None
+    except torch.OutOfMemoryError:
+        raise DenoiserError(f"{folder.name} does not fit into the memory of {device}; choose a smaller model") from None
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise DenoiserError(f"{folder.path} can't be loaded: {_first_line(error)}") from error
+    raise DenoiserError(
+        f"{folder.path}: no denoiser for {architecture or 'a checkpoint without `architectures`'}; known are"
+        " DiffusionGemmaForBlockDiffusion and causal models with fill-in-the-middle tokens (...ForCausalLM)"
+    )
+
+
+def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
+    small = (folder.path / "model.safetensors").exists() and (folder.path / "model.safetensors").stat().st_size < 2**28
+    dtype = _dtype(config.dtype, torch.float32 if small or device.type == "cpu" else torch.bfloat16)
+    tell("reading the weights", 0.3)
+    network = transformers.DiffusionGemmaForBlockDiffusion.from_pretrained(
+        folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
+    )
+    network.eval()  # type: ignore[no-untyped-call]
+    forward = GemmaForward(network)
+    vocabulary = Vocabulary(folder.path, forward.embedding.num_embeddings)
+    fim = load_format(folder.path, vocabulary)
+    builder = PromptBuilder(vocabulary, fim, config.context_tokens)
+    generation = folder.path / "generation_config.json"
+    denoiser = UniformDenoiser(
+        forward,
+        vocabulary,
+        builder,
+        settings_from(_read_json(generation) if generation.exists() else {}, config.max_steps),
+        _cache(forward.shapes, dtype, device, config),
+        _model(folder, Family.UNIFORM, network, dtype, device),
+        _limits(config, max(fim.regions)),
+    )
+    _warm_up(denoiser, tell)
+    return denoiser
+
+
+def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
+    fast = device.type != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    dtype = _dtype(config.dtype, torch.bfloat16 if fast else torch.float32)
+    tell("reading the weights", 0.3)
+    network = transformers.AutoModelForCausalLM.from_pretrained(
+        folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
+    )
+    network.eval()  # type: ignore[no-untyped-call]
+    text = network.config.get_text_config()
+    vocabulary = Vocabulary(folder.path, text.vocab_size)
+    fim = load_format(folder.path, vocabulary)
+    head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    if "sliding_attention" in (getattr(text, "layer_types", None) or ()):
+        raise DenoiserError(f"{folder.path}: causal models with sliding-window layers are not supported yet")
+    shapes = [LayerShape(text.num_key_value_heads, head_dim) for _ in range(text.num_hidden_layers)]
+    builder = PromptBuilder(vocabulary, fim, config.context_tokens)
+    denoiser = CausalDenoiser(
+        network,
+        vocabulary,
+        builder,
+        _cache(shapes, dtype, device, config),
+        shapes,
+        _model(folder, Family.CAUSAL, network, dtype, device),
+        _limits(config, _MAX_REGION_TOKENS),
+    )
+    _warm_up(denoiser, tell)
+    return denoiser
+
+
+def _warm_up(denoiser: Denoiser, tell: Tell) -> None:
+    """One small fill: first calls allocate, choose kernels, and build the vocabulary's tables."""
+    tell("warming up", 0.8)
+    denoising = denoiser.open(Fill("warm-up", "def f(x):\n    return ", "\n", max_tokens=8, n_alternatives=2))
+    for _ in range(4):
+        if denoising.advance().reason is not None:
+            break
+    denoising.close()
+
+
+def _cache(shapes: list[LayerShape], dtype: torch.dtype, device: torch.device, config: EngineConfig) -> PrefixCache:
+    return PrefixCache(lambda: KVStore(shapes, dtype, device), config.cache_mb * 2**20)
+
+
+def _model(folder: ModelFolder, family: Family, network: Any, dtype: torch.dtype, device: torch.device) -> Model:
+    return Model(
+        name=folder.name,
+        family=family,
+        device=str(device),
+        dtype=str(dtype).removeprefix("torch."),
+        n_parameters=sum(p.numel() for p in network.parameters()),
+        note=folder.note,
+    )
+
+
+def _limits(config: EngineConfig, region_tokens: int) -> Limits:
+    return Limits(MAX_MESSAGE_BYTES, region_tokens, _MAX_ALTERNATIVES, config.queue)
+
+
+def _device(asked: str) -> torch.device:
+    if asked == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise DenoiserError(f"device {asked!r} can't be used here: {_first_line(error)}") from None
+    return device
+
+
+def _dtype(asked: str, default: torch.dtype) -> torch.dtype:
+    named = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    return named.get(asked, default)
+
+
+def _map(device: torch.device) -> dict[str, str] | None:
+    """On the CPU the plain way; elsewhere weights go straight to the device."""
+    return None if device.type == "cpu" else {"": str(device)}
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DenoiserError(f"{file} can't be read: {_first_line(error)}") from None
+    if not isinstance(found, dict):
+        raise DenoiserError(f"{file} must hold an object")
+    return found
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
