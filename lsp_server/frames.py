@@ -1,0 +1,85 @@
+"""The preview of one fill on its way to the editor. Owns: how often frames go out, and which is the last.
+
+Must not know: the engine's client, documents. Runs in the event loop. At most twelve frames a second, always the
+newest; exactly one final frame, of what the request answers with; nothing once closed or once the document moved on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import attrs
+from lsprotocol import types
+
+from engine.protocol import Frame, Span
+from lsp_server.line_ends import from_model
+from lsp_server.protocol_types import FrameParams, FrameSpan
+
+FRAME_INTERVAL_S: Final = 1 / 12
+
+
+@attrs.frozen
+class FrameTarget:
+    """Where the frames of one request belong."""
+
+    token: types.ProgressToken
+    uri: str
+    version: int
+    range: types.Range
+    line_end: str
+
+
+class FrameStream:
+    """Frames of one request."""
+
+    def __init__(
+        self, target: FrameTarget, send: Callable[[FrameParams], None], is_current: Callable[[], bool]
+    ) -> None:
+        self._target = target
+        self._send = send
+        self._is_current = is_current
+        """Whether the document still has the version that the frames belong to."""
+        self._waiting: FrameParams | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def show(self, frame: Frame) -> None:
+        """Send a frame now, or keep it until its turn comes; a newer one takes its place."""
+        if self._closed:
+            return
+        self._waiting = self._params(frame.spans, frame.step, final=False)
+        if self._timer is None:
+            self._flush()
+
+    def finish(self, text: str, step: int) -> None:
+        """Send the final frame. The engine's own last frame isn't it: candidates are ranked after the last step."""
+        if not self._closed:
+            self.close()
+            spans = (Span(text, settled=True),) if text else ()
+            self._emit(self._params(spans, step, final=True))
+
+    def close(self) -> None:
+        """Send nothing from now on."""
+        self._closed = True
+        self._waiting = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _flush(self) -> None:
+        self._timer = None
+        params, self._waiting = self._waiting, None
+        if params is not None:
+            self._emit(params)
+            self._timer = asyncio.get_running_loop().call_later(FRAME_INTERVAL_S, self._flush)
+
+    def _emit(self, params: FrameParams) -> None:
+        if self._is_current():
+            self._send(params)
+
+    def _params(self, spans: Iterable[Span], step: int, final: bool) -> FrameParams:
+        target = self._target
+        shown = tuple(FrameSpan(from_model(span.text, target.line_end), span.settled) for span in spans)
+        return FrameParams(target.token, target.uri, target.version, target.range, shown, step, final)

@@ -1,0 +1,72 @@
+"""Requests under way, by document. Owns: which are overtaken by a newer request or by an edit, and their end.
+
+Must not know: the engine, messages. Runs in the event loop. A request is stopped by cancelling its task, at once, so
+that the engine stops working for it within a step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Awaitable
+from typing import TypeVar
+
+import attrs
+
+from lsp_server.failures import content_modified
+
+_Answer = TypeVar("_Answer")
+
+
+class Kind(enum.Enum):
+    """What kind of request it is."""
+
+    COMPLETION = "completion"
+    """Asked at a keystroke: a newer one for the same document takes its place."""
+    FILL = "fill"
+    """Asked by hand: stands beside others."""
+
+
+@attrs.define(eq=False)
+class _Flight:
+    kind: Kind
+    task: asyncio.Task[object]
+    stale: bool = False
+
+
+class InFlight:
+    """All requests under way."""
+
+    def __init__(self) -> None:
+        self._flights: dict[str, list[_Flight]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._flights.values()))
+
+    async def run(self, uri: str, kind: Kind, work: Awaitable[_Answer]) -> _Answer:
+        """Await `work` in the calling task. Raises content-modified when the document changed meanwhile."""
+        task = asyncio.current_task()
+        assert task is not None
+        flight = _Flight(kind, task)
+        flights = self._flights.setdefault(uri, [])
+        if kind is Kind.COMPLETION:
+            for older in flights:
+                if older.kind is Kind.COMPLETION:
+                    older.task.cancel()
+        flights.append(flight)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if flight.stale:
+                raise content_modified() from None
+            raise
+        finally:
+            flights.remove(flight)
+            if not flights and self._flights.get(uri) is flights:
+                del self._flights[uri]
+
+    def document_changed(self, uri: str) -> None:
+        """Stop all work on a text that is gone."""
+        for flight in self._flights.get(uri, ()):
+            flight.stale = True
+            flight.task.cancel()

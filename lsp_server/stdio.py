@@ -1,0 +1,49 @@
+"""Standard input and output. Owns: reading them without blocking, until their end. Must not know: what is sent.
+
+A daemon thread reads: it works for every kind of file, leaves stdout's mode alone, and can't hold up the exit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import Final
+
+_CHUNK: Final = 64 * 1024
+
+
+class Input:
+    """What comes in at a file descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self.reader = asyncio.StreamReader()
+        self._fd = fd
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+        threading.Thread(target=self._pump, name="stdin", daemon=True).start()
+
+    def end(self) -> None:
+        """Let the reader see the end, also when the descriptor stays open."""
+        if not self._ended:
+            self._ended = True
+            self.reader.feed_eof()
+
+    def _pump(self) -> None:
+        """Read until the end; the only thing that this thread does."""
+        data = b"-"
+        while data:
+            try:
+                data = os.read(self._fd, _CHUNK)
+            except OSError:
+                data = b""
+            try:
+                self._loop.call_soon_threadsafe(self._feed, data)
+            except RuntimeError:  # the loop has ended first
+                return
+
+    def _feed(self, data: bytes) -> None:
+        if not data:
+            self.end()
+        elif not self._ended:
+            self.reader.feed_data(data)
