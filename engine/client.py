@@ -88,6 +88,8 @@ class EngineClient:
         """Who runs; None while the model loads."""
         self.loading: Loading | None = None
         self.on_loading: Callable[[Loading], None] | None = None
+        self.on_closed: Callable[[str], None] | None = None
+        """Called once, with the cause, when the engine is gone or `close` was called."""
         self.closed = False
         """True once the engine is gone or `close` was called; make a new client then."""
         self._context = zmq.asyncio.Context()
@@ -254,12 +256,14 @@ class EngineClient:
                 return
 
     def _fail_all(self, why: str) -> None:
-        self.closed = True
+        was_closed, self.closed = self.closed, True
         if not self._ready.done():
             self._set_ready_error(EngineUnreachableError(why))
         for request in self._open.values():
             if not request.answer.done():
                 request.answer.set_exception(EngineUnreachableError(why))
+        if self.on_closed is not None and not was_closed:
+            self.on_closed(why)
 
     def _set_ready_error(self, error: EngineError) -> None:
         self._ready.set_exception(error)
