@@ -1,0 +1,94 @@
+"""The way from a command to the engine. Owns: starting it on demand, and saying what it does while it loads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from rich.console import Console
+
+from engine.client import EngineClient, EngineUnreachableError, connect_or_start
+from engine.commands.errors import BadInputError, CommandError
+from engine.config import ConfigError, load_config
+from engine.models.resolve import ModelNotFoundError, resolve
+from engine.paths import UnsafeFolderError, default_endpoint
+from engine.protocol import Loading
+
+
+@contextlib.asynccontextmanager
+async def connected(name: str, endpoint: str, model: str | None, *, show: bool) -> AsyncIterator[EngineClient]:
+    """A client of a ready engine; one is started when none runs. Raises `CommandError`, `EngineError`.
+
+    With `model`, an engine that runs another one is an error: it may be serving somebody's editor.
+    """
+    arguments: tuple[str, ...] = ()
+    wanted = ""
+    if model is not None:
+        model = absolute_model(model)
+        wanted, arguments = _name_of(model), ("--model", model)
+    else:
+        _check_settings()
+    console = Console(stderr=True, highlight=False)
+    with console.status("connecting to the engine") if show else contextlib.nullcontext() as status:
+
+        def on_loading(loading: Loading) -> None:
+            if status is not None:
+                status.update(f"loading: {loading.stage} ({loading.fraction:.0%})")
+
+        try:
+            address = endpoint or default_endpoint()
+            client = await connect_or_start(
+                f"midfill-{name}", endpoint=address, arguments=arguments, on_loading=on_loading
+            )
+        except UnsafeFolderError as error:
+            raise CommandError(str(error)) from None
+        try:
+            welcome = await client.wait_ready()
+        except BaseException:
+            await client.close()
+            raise
+    try:
+        if wanted and welcome.model.name != wanted:
+            raise CommandError(
+                f"the running engine has the model {welcome.model.name}, not {wanted}; "
+                "stop it with: midfill engine --stop, or give another --endpoint"
+            )
+        yield client
+    finally:
+        await client.close()
+
+
+async def running(endpoint: str = "") -> EngineClient | None:
+    """A client of the engine that runs at the address; None when none does. Starts nothing."""
+    try:
+        return await EngineClient.connect(endpoint or default_endpoint(), "midfill-status")
+    except EngineUnreachableError:
+        return None
+
+
+def absolute_model(model: str) -> str:
+    """A relative path as an absolute one: the engine runs in another folder. Names stay."""
+    path = Path(model).expanduser()
+    return str(path.resolve()) if path.is_dir() and ("/" in model or not _is_name(model)) else model
+
+
+def _is_name(model: str) -> bool:
+    from engine.models.catalog import CATALOG
+
+    return model == "auto" or model in CATALOG
+
+
+def _name_of(model: str) -> str:
+    try:
+        return resolve(model).name
+    except ModelNotFoundError as error:
+        raise BadInputError(str(error)) from None
+
+
+def _check_settings() -> None:
+    """An engine that can't start for a wrong setting says so in its log; here it is said at once."""
+    try:
+        load_config()
+    except ConfigError as error:
+        raise BadInputError(str(error)) from None

@@ -1,0 +1,46 @@
+"""A fill in view. Owns: how often the terminal is drawn, and what is left there."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from engine.client import EngineClient
+from engine.commands.view import RegionView, printable
+from engine.protocol import Fill, Frame, Result, Span
+
+_PERIOD_S: Final = 1 / 15
+"""Between two drawn frames; more than 15 a second only flicker."""
+
+
+async def fill_in_view(client: EngineClient, request: Fill, line: int, console: Console | None = None) -> Result:
+    """Run the fill and draw its frames; the result stays on the screen. Without a terminal: only the result, plain."""
+    console = console or Console(highlight=False)
+    if not console.is_terminal:
+        result = await client.fill(request)
+        print(_text(result), flush=True)  # noqa: T201 - for a pipe: as it is, not wrapped
+        return result
+    view = RegionView(request.prefix, request.suffix, line, console.width)
+    drawn_at = 0.0
+    with Live(view.draw(()), console=console, auto_refresh=False, vertical_overflow="crop") as live:
+
+        def on_frame(frame: Frame) -> None:
+            nonlocal drawn_at
+            now = time.monotonic()
+            if now - drawn_at >= _PERIOD_S:  # the newest frame wins; the last picture is drawn from the result
+                drawn_at = now
+                live.update(view.draw(frame.spans), refresh=True)
+
+        result = await client.fill(request, on_frame)
+        live.update(view.draw((Span(_text(result), settled=True),)), refresh=True)
+    for index, other in enumerate(result.candidates[1:], start=2):
+        console.print(Text(f"{index}. {printable(other.text)}"), style="dim")
+    return result
+
+
+def _text(result: Result) -> str:
+    return result.candidates[0].text if result.candidates else ""

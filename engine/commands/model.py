@@ -1,0 +1,153 @@
+"""`midfill model`: which models there are here, fetching one, removing one. Owns: the drawing of progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.commands.errors import BadInputError, CommandError
+
+if TYPE_CHECKING:
+    from engine.models.progress import Progress
+
+app = typer.Typer(help="Models on this machine: list, pull, rm.", rich_markup_mode=None)
+
+
+@app.command("list")
+def list_models(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list.")] = False) -> None:
+    """Show the models that are known and those that are here."""
+    rows = _rows()
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(rows))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "state", "size", "licence", "what it is good for"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        name = f"{row['name']}{' *' if row['auto'] else ''}"
+        table.add_row(name, str(row["state"]), f"{row['bytes'] / 1e6:.0f} MB", str(row["licence"]), str(row["note"]))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("* what `auto` means here now. A checkpoint folder of your own: --model /path/to/it", style="dim")
+
+
+@app.command()
+def pull(
+    name: Annotated[str, typer.Argument(help="A name of `midfill model list`.")],
+    source_file: Annotated[
+        Path | None, typer.Option("--from", help="Take the pinned file from here, for machines without a line.")
+    ] = None,
+) -> None:
+    """Download a model, check it, and convert it, once. An interrupted pull goes on where it was."""
+    from rich.console import Console
+
+    from engine.models.pull import PullError
+    from engine.models.pull import pull as pull_model
+    from engine.models.source import FileSource
+
+    _need_known(name)
+    sources = [FileSource(source_file)] if source_file is not None else None
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        with _Drawn(console) as drawn:
+            folder = pull_model(name, sources=sources, on_progress=drawn.show, on_note=drawn.note)
+    except PullError as error:
+        raise CommandError(str(error)) from None
+    typer.echo(f"{name} is in {folder}")
+
+
+@app.command()
+def rm(name: Annotated[str, typer.Argument(help="A pulled model.")]) -> None:
+    """Remove a pulled model, and what an interrupted pull of it left."""
+    from engine.models.pull import PullError, remove
+
+    _need_known(name)
+    try:
+        n_bytes = remove(name)
+    except PullError as error:
+        raise CommandError(str(error)) from None
+    typer.echo(f"removed {name}, {n_bytes / 1e6:.0f} MB")
+
+
+def _need_known(name: str) -> None:
+    from engine.models.catalog import CATALOG
+
+    if name not in CATALOG:
+        raise BadInputError(f"no model {name!r}; known are {', '.join(CATALOG)}")
+    if not CATALOG[name].sha256:
+        raise BadInputError(f"{name} is part of midfill; it is neither pulled nor removed")
+
+
+def _rows() -> list[dict[str, Any]]:
+    from engine.models.catalog import BUNDLED_DIR, CATALOG
+    from engine.models.child import size_under
+    from engine.models.installed import damage, folder_of
+    from engine.models.resolve import ModelNotFoundError, resolve
+
+    try:
+        auto = resolve("auto").name
+    except ModelNotFoundError:
+        auto = ""
+    rows: list[dict[str, Any]] = []
+    for known in CATALOG.values():
+        folder = folder_of(known.name) if known.sha256 else BUNDLED_DIR
+        if not known.sha256:
+            state = "bundled"
+        elif not folder.is_dir():
+            state = "not here"
+        else:
+            state = "damaged" if damage(folder) else "pulled"
+        here = state != "not here"
+        rows.append(
+            {
+                "name": known.name,
+                "title": known.title,
+                "state": state,
+                "auto": known.name == auto,
+                "path": str(folder) if here else "",
+                "bytes": size_under(folder) if here else known.n_bytes,
+                "licence": known.licence,
+                "note": known.note,
+            }
+        )
+    return rows
+
+
+class _Drawn:
+    """A pull's progress: a bar in a terminal, else a line for each stage."""
+
+    def __init__(self, console: Any) -> None:
+        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn, TransferSpeedColumn
+        from rich.progress import Progress as Bar
+
+        self._console = console
+        self._stage = ""
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        self._bar = Bar(*columns, TimeElapsedColumn(), console=console, transient=True)
+        self._task = self._bar.add_task("starting", total=None)
+
+    def __enter__(self) -> _Drawn:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, progress: Progress) -> None:
+        if progress.stage != self._stage:
+            self._stage = progress.stage
+            if not self._console.is_terminal:
+                self._console.print(progress.stage, markup=False)
+            self._bar.reset(self._task, description=progress.stage, total=progress.n_total or None)
+        self._bar.update(self._task, completed=progress.n_done, total=progress.n_total or None)
+
+    def note(self, told: str) -> None:
+        self._console.print(told, markup=False)
