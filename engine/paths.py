@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ def runtime_dir() -> Path:
     and can't be closed, or has a path too long for a socket.
     """
     override = os.environ.get("MIDFILL_RUNTIME_DIR")
-    path = Path(override) if override else Path(platformdirs.user_runtime_dir("midfill"))
+    path = Path(override) if override else _usual_runtime_dir()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -40,6 +41,16 @@ def runtime_dir() -> Path:
     if len(os.fsencode(path)) > _MAX_SOCKET_PATH - len("/engine.sock"):
         raise UnsafeFolderError(f"{path} is too long a path for a socket; set MIDFILL_RUNTIME_DIR to a shorter one")
     return path
+
+
+def _usual_runtime_dir() -> Path:
+    if sys.platform == "darwin" or "XDG_RUNTIME_DIR" in os.environ:
+        return Path(platformdirs.user_runtime_dir("midfill"))
+    own = Path(f"/run/user/{os.getuid()}")
+    if os.access(own, os.W_OK) and own.stat().st_uid == os.getuid():
+        return own / "midfill"
+    # platformdirs would warn on stderr and take a folder below one in /tmp that anybody may have made before us
+    return Path(f"/tmp/midfill-{os.getuid()}")
 
 
 def default_endpoint() -> str:
