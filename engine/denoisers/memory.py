@@ -67,7 +67,8 @@ class Rows:
             visible = self.n_prompt - start
             pair = []
             for source in (keys, values):
-                buffer = source.new_empty(n_rows, shape.n_heads, visible + capacity, shape.head_dim)
+                # Zeros: a masked key has weight 0, and 0 times whatever lay in fresh memory may be nan.
+                buffer = source.new_zeros(n_rows, shape.n_heads, visible + capacity, shape.head_dim)
                 buffer[:, :, :visible] = source
                 pair.append(buffer)
             self._buffers.append((pair[0], pair[1]))
