@@ -113,6 +113,6 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _end(code: int, message: str) -> int:
-    told = " ".join(message.split())
+    told = " ".join(message.split()).removeprefix("midfill: ")  # as an engine that we started has told it
     print(f"midfill: {told}" if told else "midfill: failed", file=sys.stderr)  # noqa: T201
     return code

@@ -51,9 +51,15 @@ def engine(
         resolve(config.model)  # before torch is imported: what is wrong is said at once
     except (ConfigError, ModelNotFoundError) as error:
         raise BadInputError(str(error)) from None
+    from engine.instance import AddressError, AlreadyRunningError
     from engine.server import run
 
-    raise typer.Exit(run(config, address))
+    try:
+        raise typer.Exit(run(config, address))
+    except AddressError as error:
+        raise BadInputError(str(error)) from None
+    except AlreadyRunningError as error:  # what was wanted is so: no failure
+        typer.echo(f"{error} at {address}; to stop it: midfill engine --stop")
 
 
 async def _stop(endpoint: str) -> str:

