@@ -21,6 +21,8 @@ _HELP: Final = """Fill code with diffusion language models: a region anywhere in
 
 Editors start midfill-lsp; midfill is for people and scripts. Settings: config.toml, MIDFILL_... variables, options.
 """
+_INTERRUPTED: Final = 130
+"""As a shell reports a process that SIGINT ended."""
 
 
 @frozen
@@ -94,7 +96,7 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         return _end(BAD_INPUT, _usage(error))
     except KeyboardInterrupt:
-        return _end(130, "cancelled")
+        return _end(_INTERRUPTED, "cancelled")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed there at exit
         return FAILURE
@@ -103,6 +105,8 @@ def run(arguments: list[str]) -> int:
             raise
         told = f"{type(error).__name__}: {error}"
         return _end(FAILURE, f"internal error, {told} (for a bug report: set MIDFILL_TRACEBACK=1 and run it again)")
+    if code == _INTERRUPTED:  # typer turns the interrupt into its code, and says nothing
+        return _end(_INTERRUPTED, "cancelled")
     return code if isinstance(code, int) else 0
 
 

@@ -196,6 +196,7 @@ def _pulled_models() -> Finding:
 
 def _model() -> Finding:
     from engine.config import ConfigError, load_config
+    from engine.models.catalog import SMALL_NAME
     from engine.models.resolve import Kind, ModelNotFoundError, resolve
 
     try:
@@ -205,9 +206,11 @@ def _model() -> Finding:
         return Finding("model", State.BROKEN, "unknown while the settings are wrong", "correct the settings")
     except ModelNotFoundError as error:
         return Finding("model", State.BROKEN, str(error), "see the line at left, or set the model to auto")
-    state = State.NOTE if folder.kind is Kind.BUNDLED else State.OK
-    advice = "for real suggestions: midfill model pull qwen2.5-coder-0.5b" if state is State.NOTE else ""
-    return Finding("model", state, f"{setting} means {folder.name} ({folder.kind}). {folder.note}", advice)
+    told = f"{setting} means {folder.name} ({folder.kind}). {folder.note}"
+    if folder.kind is not Kind.BUNDLED:
+        return Finding("model", State.OK, told)
+    advice = f"midfill model pull {SMALL_NAME}" if setting == "auto" else "set the model to auto"
+    return Finding("model", State.NOTE, told, f"for real suggestions: {advice}")
 
 
 def _engine(endpoint: str) -> Finding:
