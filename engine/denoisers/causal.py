@@ -67,7 +67,7 @@ class CausalDenoiser:
         """Begin a fill."""
         return CausalDenoising(self, fill, self.builder.build(fill))
 
-    def forward(self, ids: Tensor, positions: Tensor, memory: PromptWriter | Rows, mask: Tensor | None) -> Tensor:
+    def forward(self, ids: Tensor, positions: Tensor, memory: PromptWriter | Rows, mask: Tensor) -> Tensor:
         """Hidden states `[rows, n, hidden]` of `ids` `[rows, n]`; `mask` `[rows, 1, n, n_keys]`, True to attend."""
         hidden: Tensor = self.network.base_model(
             input_ids=ids, position_ids=positions, attention_mask=mask, cache=memory, use_cache=True
@@ -169,9 +169,11 @@ class CausalDenoising:
         start = writer.get_seq_length()
         positions = torch.arange(start, start + len(tokens), device=device).unsqueeze(0)
         mask = writer.mask(0)
+        if mask is None:  # always said: without one, the library would ask our store for more than it is
+            mask = torch.ones(1, start + 1, dtype=torch.bool)
         with self._watch("forward"):
             ids = torch.tensor([tokens], device=device)
-            self._d.forward(ids, positions, writer, None if mask is None else mask[None, None].to(device))
+            self._d.forward(ids, positions, writer, mask[None, None].to(device))
 
     def _denoise(self) -> None:
         rows, first = self._rows, self._memory is None

@@ -1,0 +1,115 @@
+"""The causal family's converged canvas equals greedy `generate()` token for token, whatever the guesses are."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from engine.denoisers.causal import CausalDenoiser, CausalDenoising
+from engine.models.resolve import ModelNotFoundError, resolve
+from engine.protocol import Fill
+
+PREFIX = "def read(path):\n    with open(path) as file:\n        return file.read()\n\n\ndef write(path, text):\n    wi"
+SUFFIX = "\n\n\ndef remove(path):\n    path.unlink()\n"
+
+
+class Healing(transformers.LogitsProcessor):
+    """The withdrawn text as a constraint on plain `generate()`."""
+
+    def __init__(self, denoising: CausalDenoising, n_prompt: int) -> None:
+        self.denoising, self.n_prompt = denoising, n_prompt
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        row = self.denoising._new_row()
+        rest = row.rest_of_heal(input_ids[0, self.n_prompt :].tolist())
+        if rest:
+            allowed = torch.tensor(self.denoising._d.vocabulary.continuing(rest))
+            kept = torch.full_like(scores, -torch.inf)
+            kept[:, allowed] = scores[:, allowed]
+            return kept
+        return scores
+
+
+def greedy(denoiser: CausalDenoiser, denoising: CausalDenoising, n: int) -> list[int]:
+    """What stock `generate()` writes; its last token may be an end token."""
+    prompt = torch.tensor([denoising._prompt.tokens])
+    out = denoiser.network.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        do_sample=False,
+        repetition_penalty=1.0,
+        max_new_tokens=n,
+        eos_token_id=sorted(denoiser.vocabulary.silent),
+        pad_token_id=0,
+        logits_processor=transformers.LogitsProcessorList([Healing(denoising, prompt.shape[1])]),
+    )
+    tokens: list[int] = out[0, prompt.shape[1] :].tolist()
+    return tokens
+
+
+def converged(denoising: CausalDenoising) -> list[int]:
+    while denoising.advance().reason is None:
+        pass
+    return denoising._rows[0].accepted
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 40, 60, len(PREFIX)])
+def test_random_models(tiny_causal: CausalDenoiser, cut: int) -> None:
+    fill = Fill("a", PREFIX[:cut], SUFFIX, max_tokens=48)
+    denoising = tiny_causal.open(fill)
+    expected = greedy(tiny_causal, denoising, 48)
+    got = converged(denoising)
+    assert got == expected[: len(got)]
+    # ours may end sooner, where the model goes on with the suffix; never later
+    assert len(got) == len(expected) or denoising._reader.is_whole(got)
+    denoising.close()
+
+
+def test_guesses_never_change_the_text(tiny_causal: CausalDenoiser) -> None:
+    fill = Fill("a", PREFIX, SUFFIX, max_tokens=32)
+    plain = converged(tiny_causal.open(fill))
+    text = tiny_causal.vocabulary.decode(plain)[2:].decode("utf-8", "ignore")
+    generator = random.Random(5)
+    for guess in (text, text[: len(text) // 2], "th open(path) as file:\n    pass", "".join(generator.sample(text, len(text)))):
+        fast = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=32, guesses=(guess,)))
+        assert converged(fast) == plain
+        fast.close()
+    right = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=32, guesses=(text,)))
+    converged(right)
+    assert right.counts.n_forward_passes < len(plain)
+
+
+def test_alternatives_do_not_change_the_greedy_row(tiny_causal: CausalDenoiser) -> None:
+    plain = converged(tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24)))
+    several = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24, n_alternatives=4))
+    assert converged(several) == plain
+    firsts = [row.accepted[0] for row in several._rows]
+    assert len(set(firsts)) == 4
+    scores = [candidate.score for candidate in several.candidates()]
+    assert scores == sorted(scores, reverse=True)
+    several.close()
+
+
+@pytest.mark.real
+def test_the_real_model(load: Any) -> None:
+    try:
+        resolve("qwen2.5-coder-0.5b")
+    except ModelNotFoundError as error:
+        pytest.fail(str(error))
+    denoiser = load("qwen2.5-coder-0.5b")
+    source = (PREFIX + "th open(path, 'w') as file:\n        file.write(text)\n" + SUFFIX) * 3
+    generator = random.Random(0)
+    different = []
+    for _ in range(8):
+        cut = generator.randrange(10, len(source) - 40)
+        denoising = denoiser.open(Fill("a", source[:cut], source[cut + 30 :], max_tokens=32))
+        expected = greedy(denoiser, denoising, 32)
+        got = converged(denoising)
+        denoising.close()
+        if got != expected[: len(got)]:
+            different.append((cut, got, expected))
+    assert not different
