@@ -240,9 +240,11 @@ class UniformDenoising:
             hidden = d.forward.decode(self.canvas, self._soft, self._positions, self._rows, self._masks)
             logits = d.forward.logits(hidden[:, : self._width])
         self._allow(logits)
-        numbers = [noise.step(self._step, self._width, d.noise_tokens) for noise in self._noise]
-        uniform = torch.stack([u for u, _ in numbers]).to(logits.device)
-        renoise = torch.stack([r for _, r in numbers]).to(logits.device)
+        uniform = torch.zeros(self._free.shape, dtype=torch.float64)
+        renoise = torch.zeros(self._free.shape, dtype=torch.long)
+        for row, n in enumerate(self._n_cells):  # as many numbers as the row has cells, whoever is beside it
+            uniform[row, :n], renoise[row, :n] = self._noise[row].step(self._step, n, d.noise_tokens)
+        uniform, renoise = uniform.to(logits.device), renoise.to(logits.device)
         decision = decide(
             logits, d.settings.temperature(self._step), d.settings.entropy_bound, uniform, renoise, self._free
         )

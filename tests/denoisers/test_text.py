@@ -1,0 +1,207 @@
+"""Tokens and text: the byte table, prompts, regions, guesses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.denoisers.causal import CausalDenoiser
+from engine.denoisers.denoiser import DenoiserError
+from engine.denoisers.guess import Lookup, copied_text
+from engine.denoisers.jacobi import JacobiRow
+from engine.denoisers.prompt import load_format, strided, window_start
+from engine.denoisers.region import RegionReader, echo_of
+from engine.denoisers.uniform import UniformDenoiser
+from engine.denoisers.vocabulary import Vocabulary, VocabularyError
+from engine.protocol import Fill
+from tests.denoisers import tiny
+
+BUNDLED = Path("engine/bundled")
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    return Vocabulary(Path(__file__).parents[2] / BUNDLED, 4096)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(st.characters(exclude_categories=("Cs",))))
+def test_bytes_survive_the_tokenizer(vocabulary: Vocabulary, text: str) -> None:
+    assert vocabulary.decode(vocabulary.encode(text)) == text.encode()
+
+
+def test_special_tokens_in_a_text_are_plain_text(vocabulary: Vocabulary) -> None:
+    text = "x = '<|fim_middle|><eos><bos>'"
+    ids = vocabulary.encode(text)
+    assert not vocabulary.special & set(ids)
+    assert vocabulary.decode(ids) == text.encode()
+
+
+def test_tokens_by_their_beginning(vocabulary: Vocabulary) -> None:
+    found = vocabulary.starting_with(b"re")
+    assert found and all(vocabulary.decode((i,)).startswith(b"re") for i in found)
+    expected = [i for i in range(4096) if vocabulary.decode((i,)).startswith(b"re")]
+    assert sorted(found) == expected
+    continuing = {vocabulary.decode((i,)) for i in vocabulary.continuing(b"ret")}
+    assert {b"r", b"re", b"ret", b"return"} & continuing >= {b"r", b"re"}
+    assert all(piece.startswith(b"ret") or b"ret".startswith(piece) for piece in continuing)
+
+
+def test_a_broken_tokenizer_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(VocabularyError, match=r"tokenizer\.json"):
+        Vocabulary(tmp_path, 10)
+
+
+def test_a_model_that_cannot_infill_is_refused_in_words(tmp_path: Path) -> None:
+    tiny.write_tokenizer(tmp_path)
+    vocabulary = Vocabulary(tmp_path, tiny.VOCABULARY)
+    (tmp_path / "midfill.json").write_text(json.dumps({"fim": {"end": "<|nothing|>"}}))
+    with pytest.raises(DenoiserError, match="cannot infill"):
+        load_format(tmp_path, vocabulary)
+    (tmp_path / "midfill.json").write_text(json.dumps({"fim": {"ende": "<eos>"}}))
+    with pytest.raises(DenoiserError, match="ende"):
+        load_format(tmp_path, vocabulary)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    typed=st.lists(st.sampled_from(["x", " = ", "foo(", ")\n", "    ", "é", "😀", "return "]), min_size=1, max_size=40),
+    n_before=st.integers(0, 400),
+)
+def test_typing_keeps_the_beginning_of_the_prompt(
+    bundled: UniformDenoiser, typed: list[str], n_before: int
+) -> None:
+    """Over a whole burst of typing the prompt's beginning moves at most once for every quarter window."""
+    prefix = "value = compute(value)\n" * n_before
+    prompts = []
+    for i in range(len(typed) + 1):
+        prompts.append(bundled.builder.build(Fill("a", prefix + "".join(typed[:i]), "\nend()\n")).tokens)
+    assert all(len(prompt) <= 320 for prompt in prompts)
+    kept = sum(_common(a, b) >= len(a) - 5 for a, b in zip(prompts, prompts[1:], strict=False))
+    assert kept >= len(typed) - 3
+
+
+def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+@given(length=st.integers(0, 10_000), size=st.integers(4, 500))
+def test_windows_move_in_strides(length: int, size: int) -> None:
+    start = strided(length, size)
+    assert 0 <= start <= length
+    assert length - start <= size
+    assert start == 0 or length - start > size - size // 4 - 1
+    text = ("x" * 9 + "\n") * (length // 10)
+    assert len(text) - window_start(text, size) <= size
+
+
+def test_a_window_of_one_endless_line(bundled: UniformDenoiser) -> None:
+    prompt = bundled.builder.build(Fill("a", "x=1;" * 1_000_000, ";y=2" * 100_000))
+    assert len(prompt.tokens) <= 320
+
+
+def test_line_ends_do_not_change_the_prompt(bundled: UniformDenoiser) -> None:
+    unix = bundled.builder.build(Fill("a", "if x:\n    y", "\n\nz\n"))
+    assert bundled.builder.build(Fill("a", "if x:\r\n    y", "\r\n\r\nz\r\n")) == unix
+
+
+# Regions
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text(max_size=30), marks=st.lists(st.booleans(), min_size=90, max_size=90), cut=st.integers(0, 5))
+def test_spans_add_up_to_the_text(vocabulary: Vocabulary, text: str, marks: list[bool], cut: int) -> None:
+    if "\ud800" <= max(text, default="a") <= "\udfff":
+        return
+    tokens = vocabulary.encode("ab" + text)
+    reader = RegionReader(vocabulary, b"ab", frozenset((6,)))
+    read = reader.text(tokens)
+    assert read.whole
+    spans = reader.spans(tokens, (marks * 3)[: len(tokens)])
+    assert "".join(span.text for span in spans) == read.text
+    assert all(a.settled != b.settled for a, b in zip(spans, spans[1:], strict=False))
+
+
+def test_a_region_ends_at_its_end_token_line_or_the_suffix(vocabulary: Vocabulary) -> None:
+    tokens = vocabulary.encode("x = 1\ny = 2\n    def write(self):\n        pass")
+    suffix = "    def write(self):\n        pass\n"
+    assert RegionReader(vocabulary, b"", frozenset(), 1).text(tokens).text == "x = 1"
+    reader = RegionReader(vocabulary, b"", frozenset((6,)), suffix=suffix)
+    assert reader.text(tokens).text == "x = 1\ny = 2\n"
+    assert reader.is_whole(tokens)
+    assert not reader.is_whole(tokens[:3])
+    assert reader.text([*tokens[:3], 6, *tokens]).n_tokens == 3
+
+
+@pytest.mark.parametrize(
+    ("suffix", "echo"),
+    [("", ""), ("\n", ""), (")\n", ""), (")\n}\nreturn result\n", ")\n}\nreturn result\n"), ("    x = compute(y)\nz", "    x = compute(y)\n")],
+)
+def test_what_counts_as_the_suffix(suffix: str, echo: str) -> None:
+    assert echo_of(suffix) == echo
+
+
+def test_a_split_character_is_shown_late_and_never_garbled(vocabulary: Vocabulary) -> None:
+    tokens = vocabulary.encode("a😀b")
+    reader = RegionReader(vocabulary, b"", frozenset())
+    for n in range(len(tokens) + 1):
+        shown = "".join(span.text for span in reader.spans(tokens[:n], [True] * n))
+        assert "a😀b".startswith(shown)
+        assert reader.text(tokens[:n]).whole
+
+
+def test_bytes_that_are_no_text_are_no_answer(vocabulary: Vocabulary) -> None:
+    continuation = next(i for i in range(4096) if vocabulary.decode((i,)) == b"\x80")
+    reader = RegionReader(vocabulary, b"", frozenset())
+    assert not reader.text([*vocabulary.encode("a"), continuation, *vocabulary.encode("b")]).whole
+
+
+# Guesses
+
+
+def test_copied_text_follows_the_longest_match() -> None:
+    prefix = "for item in items:\n    total += item.price\nfor item in others:\n    total += item.pr"
+    assert copied_text(prefix, "", 9).startswith("ice")
+    assert copied_text("abc", "", 9) == ""
+    assert copied_text("zz return val", "\n return value + 1\n", 6) == "ue + 1"
+
+
+def test_lookup_prefers_the_latest_of_the_longest() -> None:
+    lookup = Lookup([1, 2, 3, 4, 9, 2, 3, 5, 8])
+    assert lookup.guess([2, 3], 2) == [5, 8]
+    assert lookup.guess([1, 2, 3], 2) == [4, 9]
+    assert lookup.guess([7], 2) == []
+
+
+@given(
+    truth=st.lists(st.integers(0, 3), min_size=1, max_size=30),
+    noise=st.lists(st.integers(0, 3), max_size=30),
+    width=st.integers(0, 9),
+)
+def test_jacobi_is_exact_and_always_moves(truth: list[int], noise: list[int], width: int) -> None:
+    """Against a model that says `truth` as long as it is followed, and 99 once it is not."""
+    row = JacobiRow(Lookup([1, 2]), [1], b"", lambda _: b"x", lambda done: len(done) >= len(truth), guess=list(noise))
+    for _ in range(len(truth)):
+        canvas = row.canvas(width)
+        position = len(row.accepted)
+        predictions = []
+        for i in range(len(canvas) + 1):
+            follows = canvas[:i] == truth[position : position + i]
+            predictions.append(truth[position + i] if follows and position + i < len(truth) else 99)
+        assert row.take(canvas, predictions, [0.0] * len(predictions)) >= 1
+        if row.done:
+            break
+    assert row.accepted == truth
+
+
+def test_a_fill_with_nothing_in_view(tiny_causal: CausalDenoiser) -> None:
+    denoising = tiny_causal.open(Fill("a", "", "", max_tokens=5))
+    while denoising.advance().reason is None:
+        pass
+    assert denoising._rows[0].done
+    assert len(denoising.candidates()) <= 1  # none, where random weights have made bytes that are no text
