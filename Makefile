@@ -1,11 +1,41 @@
-.PHONY: install
+.PHONY: install try test test-real check
 VENV := .venv
 BIN := $(VENV)/bin
+PYTHON := python3
+SMALL := qwen2.5-coder-0.5b
+TRY := build/try
+FILL := $(BIN)/midfill fill $(TRY)/shop.py
 
 $(BIN)/midfill: pyproject.toml constraints.txt
-	python3 -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
+	@echo "== Installing into $(VENV), torch first; a few hundred MB at least"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -c constraints.txt -e '.[dev]'
 	@touch $@
 
 install: $(BIN)/midfill
+
+try: install
+	@echo "== The small model (0.5 GB, once)"
+	@$(BIN)/midfill model pull $(SMALL) || echo "== No source answers: going on with the bundled model, whose text is noise"
+	@mkdir -p $(TRY) && cp docs/shop.py.txt $(TRY)/shop.py
+	@echo "== Three holes of $(TRY)/shop.py, from the last to the first; bold is settled, italic is tentative"
+	$(FILL):25 --max-lines 2 --apply
+	$(FILL):20 --max-lines 1 --apply
+	$(FILL):15 --max-lines 1 --apply
+	@echo "== What was written"
+	@diff -U1 docs/shop.py.txt $(TRY)/shop.py || true
+	@echo "== Yours: $(BIN)/midfill fill FILE:LINE:COL; and $(BIN)/midfill doctor"
+
+test: install
+	$(BIN)/pytest -m "not real"
+
+test-real: install
+	$(BIN)/midfill model pull $(SMALL)
+	$(BIN)/pytest -m real
+
+check: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
