@@ -96,11 +96,10 @@ async def _run(
 
     try:
         async with connected("fill", endpoint, model, show=live) as client:
-            if not live:
-                return await client.fill(request), client
-            from engine.commands.live import fill_in_view
+            from engine.commands.live import fill_in_view, fill_to_fit
 
-            return await fill_in_view(client, request, line), client
+            result = await (fill_in_view(client, request, line) if live else fill_to_fit(client, request))
+            return result, client
     except EngineError as error:
         raise CommandError(str(error)) from None
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
+import attrs
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -21,7 +23,7 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
     """Run the fill and draw its frames; the result stays on the screen. Without a terminal: only the result, plain."""
     console = console or Console(highlight=False)
     if not console.is_terminal:
-        result = await client.fill(request)
+        result = await fill_to_fit(client, request)
         print(_text(result), flush=True)  # noqa: T201 - for a pipe: as it is, not wrapped
         return result
     view = RegionView(request.prefix, request.suffix, line, console.width)
@@ -35,11 +37,20 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
                 drawn_at = now
                 live.update(view.draw(frame.spans), refresh=True)
 
-        result = await client.fill(request, on_frame)
+        result = await fill_to_fit(client, request, on_frame)
         live.update(view.draw((Span(_text(result), settled=True),)), refresh=True)
     for index, other in enumerate(result.candidates[1:], start=2):
         console.print(Text(f"{index}. {printable(other.text)}"), style="dim")
     return result
+
+
+async def fill_to_fit(client: EngineClient, request: Fill, on_frame: Callable[[Frame], None] | None = None) -> Result:
+    """Run the fill; a line's end that the file has already behind the region is not given a second time."""
+    result = await client.fill(request, on_frame)
+    if request.suffix and not request.suffix.startswith("\n"):
+        return result
+    fitting = tuple(attrs.evolve(one, text=one.text.rstrip("\n")) for one in result.candidates)
+    return attrs.evolve(result, candidates=fitting)
 
 
 def _text(result: Result) -> str:

@@ -137,6 +137,15 @@ async def test_the_engine_s_failures_are_one_line(private_folders: PrivateFolder
         assert err.count(b"\n") == 1
 
 
+async def test_a_line_end_that_is_there_already_is_not_doubled(private_folders: PrivateFolders, tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(CODE)
+    async with ScriptedEngine(private_folders.endpoint, [Answer.of("1\n\n")]):
+        process, _ = await start("fill", f"{path}:2", "--apply")
+        await process.communicate()
+    assert path.read_bytes() == b"def f():\r\n    return 1\r\n"
+
+
 async def test_an_empty_answer_changes_nothing(private_folders: PrivateFolders, tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(CODE)
