@@ -109,3 +109,8 @@ def test_a_folder_keeps_to_one_seed(tmp_path: Path) -> None:
     (tmp_path / "sample.json").write_text("{}")
     with pytest.raises(RecordError, match="damaged"):
         claim(tmp_path, 3)
+
+
+def test_the_projects_own_page_has_its_marks() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert page.index(BEGIN) < page.index(END)
