@@ -139,7 +139,8 @@ class _Drawn:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def show(self, progress: Progress) -> None:
         if progress.stage != self._stage:
