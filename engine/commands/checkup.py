@@ -220,13 +220,28 @@ def _engine(endpoint: str) -> Finding:
     report = asyncio.run(ask_status(endpoint))
     if report is None:
         return Finding("engine", State.OK, "none runs; one is started when it is needed")
-    told = f"{report.state}, process {report.pid}, {report.resident_bytes / 1e6:.0f} MB"
+    runs = report.model.name if report.model is not None else "no model yet"
+    told = f"{report.state}, {runs}, process {report.pid}, {report.resident_bytes / 1e6:.0f} MB"
     if report.state is EngineState.FAILED:
         return Finding("engine", State.BROKEN, f"{told}: {report.detail}", "midfill engine --stop; then see the log")
     if report.engine_version != _version("midfill"):
         told += f", version {report.engine_version}"
         return Finding("engine", State.NOTE, told, "an older engine still runs: midfill engine --stop")
+    if report.model is not None and runs != (wanted := _wanted_model()):
+        return Finding(
+            "engine", State.NOTE, told, f"the settings mean {wanted} now; to change over: midfill engine --stop"
+        )
     return Finding("engine", State.OK, told)
+
+
+def _wanted_model() -> str:
+    from engine.config import ConfigError, load_config
+    from engine.models.resolve import ModelNotFoundError, resolve
+
+    try:
+        return resolve(load_config().model).name
+    except (ConfigError, ModelNotFoundError):
+        return "nothing that can be loaded"
 
 
 def _self_test(endpoint: str) -> Finding:
