@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from pathlib import Path
 from typing import Final
 
@@ -43,10 +44,15 @@ def without_contents(record: logging.LogRecord) -> bool:
         return False
     if record.levelno < logging.WARNING or "Cancel notification for unknown message" in str(record.msg):
         return False
-    kind = f" ({type(error).__name__})" if error is not None else ""
-    record.msg, record.args = f"{str(record.msg).splitlines()[0]}{kind}".replace("%", "%%"), None
+    kind = f" ({type(error).__name__}{_place(error)})" if error is not None else ""
+    record.msg, record.args = f"{str(record.msg).splitlines()[0]}{kind}", None
     record.exc_info = record.exc_text = None
     return True
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def _file_handler() -> logging.Handler | None:

@@ -58,7 +58,7 @@ async def _serve(server: MidfillServer) -> int:
 
     server.on_parent = lambda pid: watching.append(asyncio.create_task(leave_with(pid)))
     try:
-        await run_async(wire.ended, given.reader, wire, logging.getLogger("pygls.io_"), server.report_server_error)
+        await run_async(wire.ended, given, wire, logging.getLogger("pygls.io_"), server.report_server_error)
     except (asyncio.IncompleteReadError, ValueError, BrokenPipeError) as error:
         _log.error("the editor's stream broke off: %s", type(error).__name__)
     finally:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 
 from lsprotocol import types
+from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from engine.client import EngineClient, EngineError, connect_or_start
@@ -84,8 +85,9 @@ class MidfillServer(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Into the log: pygls would pop up a message, at each keystroke."""
-        _log.error("%s: %s", getattr(source, "__name__", source), type(error).__name__)
+        """Into the log: pygls would pop up a message, at each keystroke. A request has its error as the answer."""
+        if source is not FeatureRequestError:
+            _log.error("%s: %s", getattr(source, "__name__", source), type(error).__name__)
 
     async def _connect(self, on_loading: Callable[[Loading], None]) -> EngineClient:
         config = self.config

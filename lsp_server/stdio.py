@@ -14,20 +14,29 @@ _CHUNK: Final = 64 * 1024
 
 
 class Input:
-    """What comes in at a file descriptor."""
+    """What comes in at a file descriptor, as the reader that pygls' loop asks for."""
 
     def __init__(self, fd: int) -> None:
-        self.reader = asyncio.StreamReader()
+        self._reader = asyncio.StreamReader()
         self._fd = fd
         self._loop = asyncio.get_running_loop()
         self._ended = False
         threading.Thread(target=self._pump, name="stdin", daemon=True).start()
 
+    async def readline(self) -> bytes:
+        """The next line. The handler of the message before has begun when this returns."""
+        await asyncio.sleep(0)  # else a request and an edit that come together would both be handled after the edit
+        return await self._reader.readline()
+
+    async def readexactly(self, n: int) -> bytes:
+        """The next `n` bytes."""
+        return await self._reader.readexactly(n)
+
     def end(self) -> None:
         """Let the reader see the end, also when the descriptor stays open."""
         if not self._ended:
             self._ended = True
-            self.reader.feed_eof()
+            self._reader.feed_eof()
 
     def _pump(self) -> None:
         """Read until the end; the only thing that this thread does."""
@@ -46,4 +55,4 @@ class Input:
         if not data:
             self.end()
         elif not self._ended:
-            self.reader.feed_data(data)
+            self._reader.feed_data(data)
