@@ -76,6 +76,7 @@ class EngineLink:
         self._chores: set[asyncio.Task[None]] = set()
         self._had_engine = False
         self._outage_told = False
+        self._closed = False
 
     async def fill(self, fill: Fill, on_frame: Callable[[Frame], None] | None = None) -> tuple[Result, Model]:
         """Run one fill, and say what ran it. Raises `EngineError`. Cancelling the caller cancels it in the engine."""
@@ -93,6 +94,8 @@ class EngineLink:
 
     async def ready(self) -> tuple[EngineClient, Welcome]:
         """The connection, with its model loaded; starts the engine when there is none. Raises `EngineError`."""
+        if self._closed:
+            raise EngineUnreachableError("the server is leaving")
         client = self._client
         if client is None or client.closed:
             if self._connecting is None:
@@ -119,13 +122,14 @@ class EngineLink:
 
     async def close(self) -> None:
         """Cancel what is open and let go. The engine lives on."""
+        self._closed = True
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.wait([self._connecting])
         client, self._client = self._client, None
-        tasks = [task for task in (self._connecting, *self._chores) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         if client is not None:
             await client.close()
+        await asyncio.gather(*self._chores, return_exceptions=True)  # not cancelled: they let go of sockets
 
     def _connected(self, task: asyncio.Task[EngineClient]) -> None:
         self._connecting = None

@@ -174,6 +174,11 @@ class ScriptedEngine:
             await self._news.wait_for(lambda: len(self.so_far(kind)) >= n)
         return self.so_far(kind)
 
+    async def wait_for_hellos(self, n: int) -> None:
+        """Wait until clients have greeted, in all `n` times."""
+        async with self._news:
+            await self._news.wait_for(lambda: self.n_hellos >= n)
+
     def so_far(self, kind: type[_Kind]) -> list[_Kind]:
         """The requests of a kind up to now."""
         return [request for request in self.requests if isinstance(request, kind)]
