@@ -144,4 +144,5 @@ def make_hook(folder: str) -> Callable[[str, tuple[Any, ...]], None]:
     return hook
 
 
-main()
+if __name__ == "__main__":
+    main()
