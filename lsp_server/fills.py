@@ -41,6 +41,11 @@ class Asked:
     token: types.ProgressToken | None = None
     """Of the frames; None: no frames."""
 
+    def shown(self, result: Result) -> str:
+        """The text that the final frame shows, as the answer's first: a completion leaves blank candidates out."""
+        texts = [one.text for one in result.candidates if self.kind is Kind.FILL or one.text.strip()]
+        return texts[0] if texts else ""
+
 
 class Fills:
     """Runs fills over the engine link."""
@@ -63,7 +68,7 @@ class Fills:
             if result.reason is Reason.CANCELLED:
                 raise request_cancelled()
             if stream is not None:
-                stream.finish(result.candidates[0].text if result.candidates else "", result.n_steps)
+                stream.finish(asked.shown(result), result.n_steps)
             return result, model
         finally:
             if stream is not None:

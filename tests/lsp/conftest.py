@@ -15,20 +15,22 @@ StartEditor = Callable[..., Awaitable[Editor]]
 
 
 TOO_LONG_S = 60.0
+"""A module may set its own."""
 
 
 @pytest.fixture(autouse=True)
-async def no_hanging() -> AsyncIterator[None]:
+async def no_hanging(request: pytest.FixtureRequest) -> AsyncIterator[None]:
     """A test that waits for what never comes fails, and doesn't hang."""
     loop = asyncio.get_running_loop()
     fixture = asyncio.current_task()
+    too_long_s = getattr(request.module, "TOO_LONG_S", TOO_LONG_S)
 
     def give_up() -> None:
         for task in asyncio.all_tasks(loop):
             if task is not fixture:
-                task.cancel(f"nothing came for {TOO_LONG_S:.0f} s")
+                task.cancel(f"nothing came for {too_long_s:.0f} s")
 
-    timer = loop.call_later(TOO_LONG_S, give_up)
+    timer = loop.call_later(too_long_s, give_up)
     yield
     timer.cancel()
 

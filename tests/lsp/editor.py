@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,11 @@ class Editor:
     """`midfill/frame` notifications, in the order of arrival."""
     statuses: list[Any] = attrs.field(factory=list)
     """`midfill/status` notifications."""
-    _news: asyncio.Condition = attrs.field(factory=asyncio.Condition)
+    news: asyncio.Condition = attrs.field(factory=asyncio.Condition)
+    """Notified with each frame and status, and with each answer."""
     _ids: itertools.count[int] = attrs.field(factory=lambda: itertools.count(1000))
     _versions: dict[str, int] = attrs.field(factory=dict)
+    _tasks: set[asyncio.Task[None]] = attrs.field(factory=set)
 
     @classmethod
     async def start(
@@ -135,18 +137,20 @@ class Editor:
         """Send any request."""
         message_id = next(self._ids)
         future = self.client.protocol.send_request(method, params, msg_id=message_id)
-        return Ask(self, message_id, asyncio.wrap_future(future))
+        ask = Ask(self, message_id, asyncio.wrap_future(future))
+        ask.answer.add_done_callback(lambda _: self._background(self._tell()))
+        return ask
 
     async def until_frames(self, n: int) -> list[Any]:
         """Wait until `n` frames have come, in all."""
-        async with self._news:
-            await self._news.wait_for(lambda: len(self.frames) >= n)
+        async with self.news:
+            await self.news.wait_for(lambda: len(self.frames) >= n)
         return self.frames
 
     async def until_status(self, state: str) -> Any:
         """Wait until the server has told of a state."""
-        async with self._news:
-            await self._news.wait_for(lambda: any(status.state == state for status in self.statuses))
+        async with self.news:
+            await self.news.wait_for(lambda: any(status.state == state for status in self.statuses))
         return next(status for status in self.statuses if status.state == state)
 
     def _listen(self) -> None:
@@ -158,10 +162,19 @@ class Editor:
         async def status(params: Any) -> None:
             await self._note(self.statuses, params)
 
+    async def _tell(self) -> None:
+        async with self.news:
+            self.news.notify_all()
+
+    def _background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def _note(self, notes: list[Any], params: Any) -> None:
-        async with self._news:
+        async with self.news:
             notes.append(params)
-            self._news.notify_all()
+            self.news.notify_all()
 
 
 _KEYS = ("line", "character")
