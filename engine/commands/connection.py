@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from engine.client import EngineClient, EngineUnreachableError, connect_or_start
+from engine.client import EngineClient, EngineError, EngineUnreachableError, connect_or_start
 from engine.commands.errors import BadInputError, CommandError
 from engine.config import ConfigError, load_config
 from engine.models.resolve import ModelNotFoundError, resolve
 from engine.paths import UnsafeFolderError, default_endpoint
-from engine.protocol import Loading
+from engine.protocol import ErrorCode, Loading
 
 
 @contextlib.asynccontextmanager
@@ -45,8 +45,10 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
             raise CommandError(str(error)) from None
         try:
             welcome = await client.wait_ready()
-        except BaseException:
+        except BaseException as error:
             await client.close()
+            if isinstance(error, EngineError) and error.failure.code is ErrorCode.MODEL_UNAVAILABLE:
+                raise CommandError(f"{error}; once that is put right: midfill engine --stop, then again") from None
             raise
     try:
         if wanted and welcome.model.name != wanted:
@@ -61,8 +63,11 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
 
 async def running(endpoint: str = "") -> EngineClient | None:
     """A client of the engine that runs at the address; None when none does. Starts nothing."""
+    address = endpoint or default_endpoint()
+    if address.startswith("ipc://") and not Path(address.removeprefix("ipc://")).exists():
+        return None  # ZeroMQ would wait for somebody to bind there
     try:
-        return await EngineClient.connect(endpoint or default_endpoint(), "midfill-status")
+        return await EngineClient.connect(address, "midfill-status")
     except EngineUnreachableError:
         return None
 

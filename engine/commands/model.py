@@ -89,6 +89,7 @@ def _rows() -> list[dict[str, Any]]:
     from engine.models.catalog import BUNDLED_DIR, CATALOG
     from engine.models.child import size_under
     from engine.models.installed import damage, folder_of
+    from engine.models.pull import is_interrupted
     from engine.models.resolve import ModelNotFoundError, resolve
 
     try:
@@ -101,10 +102,10 @@ def _rows() -> list[dict[str, Any]]:
         if not known.sha256:
             state = "bundled"
         elif not folder.is_dir():
-            state = "not here"
+            state = "interrupted" if is_interrupted(known.name) else "not here"
         else:
             state = "damaged" if damage(folder) else "pulled"
-        here = state != "not here"
+        here = folder.is_dir()
         rows.append(
             {
                 "name": known.name,

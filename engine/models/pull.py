@@ -63,7 +63,9 @@ def pull(
             partial = _partial(folder)
             partial.mkdir(exist_ok=True)
             _need_room(known, partial)
-            source = _fetch(known, sources or sources_of(known), partial, lock, on_progress, on_note)
+            source = _fetch(
+                known, sources_of(known) if sources is None else sources, partial, lock, on_progress, on_note
+            )
             record = Record(name, source, known.sha256, known.licence, _versions(), {})
             convert(partial / "model.gguf", partial / "checkpoint", record, lock=lock, on_progress=on_progress)
             _remove_folder(folder)
@@ -95,6 +97,11 @@ def remove(name: str) -> int:
     except OSError as error:
         raise PullError(f"{error.filename}: {error.strerror}") from None
     return n_bytes
+
+
+def is_interrupted(name: str) -> bool:
+    """Whether a pull of this model was begun and not ended."""
+    return _partial(folder_of(name)).is_dir()
 
 
 def _partial(folder: Path) -> Path:
