@@ -5,6 +5,7 @@ Owns: the life of a fill from request to its one end. Must not know: sockets' in
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import queue
@@ -124,13 +125,10 @@ class Core:
     def _take_requests(self) -> None:
         """Everything that has come in; waits only when there is nothing else to do."""
         busy = self._state is EngineState.READY and len(self._scheduler) > 0
-        try:
-            item = self._inbox.get_nowait() if busy else self._inbox.get(timeout=self._patience())
-            while True:
-                self._take(item)
-                item = self._inbox.get_nowait()
-        except queue.Empty:
-            pass
+        with contextlib.suppress(queue.Empty):
+            self._take(self._inbox.get_nowait() if busy else self._inbox.get(timeout=self._patience()))
+            for _ in range(self._inbox.qsize()):  # not until it is empty: a flood must not keep fills from their turn
+                self._take(self._inbox.get_nowait())
         now = self._clock()
         for job in [job for job in self._scheduler.all() if job.deadline <= now]:
             self._finish(job, Reason.DEADLINE)
