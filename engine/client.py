@@ -284,20 +284,25 @@ async def connect_or_start(
     address = endpoint or default_endpoint()
     with contextlib.suppress(EngineUnreachableError):
         return await EngineClient.connect(address, name, on_loading=on_loading)
-    process, complaints = _start(address, arguments)
-    deadline = asyncio.get_running_loop().time() + _START_TIMEOUT_S
-    while asyncio.get_running_loop().time() < deadline:
-        with contextlib.suppress(EngineUnreachableError):
-            return await EngineClient.connect(address, name, on_loading=on_loading)
-        if (code := process.poll()) not in (None, 0):  # 0: another engine was quicker
-            complaints.seek(0)
-            told = complaints.read().decode(errors="replace").strip().splitlines()
-            raise EngineUnreachableError(told[-1] if told else f"the engine left at once with code {code}")
+    with tempfile.TemporaryFile() as complaints:  # not a pipe: the engine outlives us, and must never block on one
+        process = _start(address, arguments, complaints)
+        deadline = asyncio.get_running_loop().time() + _START_TIMEOUT_S
+        while asyncio.get_running_loop().time() < deadline:
+            with contextlib.suppress(EngineUnreachableError):
+                return await EngineClient.connect(address, name, on_loading=on_loading)
+            if (code := process.poll()) not in (None, 0):  # 0: another engine was quicker
+                complaints.seek(0)
+                told = complaints.read().decode(errors="replace").strip().splitlines()
+                raise EngineUnreachableError(told[-1] if told else f"the engine left at once with code {code}")
     raise EngineUnreachableError(f"the engine did not answer within {_START_TIMEOUT_S:.0f} s; see its log")
 
 
-def _start(endpoint: str, arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    complaints = tempfile.TemporaryFile()  # noqa: SIM115 -  not a pipe: the engine outlives us, and must never block on one
+_started: Final[list[subprocess.Popen[bytes]]] = []
+"""Engines that this process has started: kept, so that the system can forget them when they have left."""
+
+
+def _start(endpoint: str, arguments: Sequence[str], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    _started[:] = [process for process in _started if process.poll() is None]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
     process = subprocess.Popen(
         [*engine_command(), "--endpoint", endpoint, *arguments],
@@ -308,7 +313,8 @@ def _start(endpoint: str, arguments: Sequence[str]) -> tuple[subprocess.Popen[by
         cwd="/",  # never a user's folder: it may be unmounted, or hold files that shadow ours
         env=environment,
     )
-    return process, complaints
+    _started.append(process)
+    return process
 
 
 def engine_command() -> list[str]:

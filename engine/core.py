@@ -137,13 +137,19 @@ class Core:
             self._leaving = True
 
     def _idle_limit(self) -> float:
-        return _FAILED_EXIT_S if self._state is EngineState.FAILED else self._config.idle_exit_s
+        match self._state:
+            case EngineState.LOADING:
+                return float("inf")
+            case EngineState.FAILED:
+                return _FAILED_EXIT_S
+            case EngineState.READY:
+                return self._config.idle_exit_s
 
     def _patience(self) -> float:
         """Seconds to wait for the next request."""
         now = self._clock()
         due = min((job.deadline for job in self._scheduler.all()), default=float("inf"))
-        return max(0.0, min(due, self._last_request + self._idle_limit()) - now)
+        return min(max(0.0, min(due, self._last_request + self._idle_limit()) - now), 3600.0)
 
     def _take(self, item: object) -> None:
         match item:

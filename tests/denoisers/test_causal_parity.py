@@ -74,7 +74,12 @@ def test_guesses_never_change_the_text(tiny_causal: CausalDenoiser) -> None:
     plain = converged(tiny_causal.open(fill))
     text = tiny_causal.vocabulary.decode(plain)[2:].decode("utf-8", "ignore")
     generator = random.Random(5)
-    for guess in (text, text[: len(text) // 2], "th open(path) as file:\n    pass", "".join(generator.sample(text, len(text)))):
+    for guess in (
+        text,
+        text[: len(text) // 2],
+        "th open(path) as file:\n    pass",
+        "".join(generator.sample(text, len(text))),
+    ):
         fast = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=32, guesses=(guess,)))
         assert converged(fast) == plain
         fast.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -73,16 +74,14 @@ def test_a_model_that_cannot_infill_is_refused_in_words(tmp_path: Path) -> None:
     typed=st.lists(st.sampled_from(["x", " = ", "foo(", ")\n", "    ", "é", "😀", "return "]), min_size=1, max_size=40),
     n_before=st.integers(0, 400),
 )
-def test_typing_keeps_the_beginning_of_the_prompt(
-    bundled: UniformDenoiser, typed: list[str], n_before: int
-) -> None:
+def test_typing_keeps_the_beginning_of_the_prompt(bundled: UniformDenoiser, typed: list[str], n_before: int) -> None:
     """Over a whole burst of typing the prompt's beginning moves at most once for every quarter window."""
     prefix = "value = compute(value)\n" * n_before
     prompts = []
     for i in range(len(typed) + 1):
         prompts.append(bundled.builder.build(Fill("a", prefix + "".join(typed[:i]), "\nend()\n")).tokens)
     assert all(len(prompt) <= 320 for prompt in prompts)
-    kept = sum(_common(a, b) >= len(a) - 5 for a, b in zip(prompts, prompts[1:], strict=False))
+    kept = sum(_common(a, b) >= len(a) - 5 for a, b in itertools.pairwise(prompts))
     assert kept >= len(typed) - 3
 
 
@@ -124,7 +123,7 @@ def test_spans_add_up_to_the_text(vocabulary: Vocabulary, text: str, marks: list
     assert read.whole
     spans = reader.spans(tokens, (marks * 3)[: len(tokens)])
     assert "".join(span.text for span in spans) == read.text
-    assert all(a.settled != b.settled for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.settled != b.settled for a, b in itertools.pairwise(spans))
 
 
 def test_a_region_ends_at_its_end_token_line_or_the_suffix(vocabulary: Vocabulary) -> None:
@@ -140,7 +139,13 @@ def test_a_region_ends_at_its_end_token_line_or_the_suffix(vocabulary: Vocabular
 
 @pytest.mark.parametrize(
     ("suffix", "echo"),
-    [("", ""), ("\n", ""), (")\n", ""), (")\n}\nreturn result\n", ")\n}\nreturn result\n"), ("    x = compute(y)\nz", "    x = compute(y)\n")],
+    [
+        ("", ""),
+        ("\n", ""),
+        (")\n", ""),
+        (")\n}\nreturn result\n", ")\n}\nreturn result\n"),
+        ("    x = compute(y)\nz", "    x = compute(y)\n"),
+    ],
 )
 def test_what_counts_as_the_suffix(suffix: str, echo: str) -> None:
     assert echo_of(suffix) == echo

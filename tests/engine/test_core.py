@@ -42,7 +42,9 @@ class Bench:
         self.inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         self.sent: list[tuple[bytes, Reply]] = []
         self.now = 0.0
-        self.core = Core(EngineConfig(**config), self.inbox, lambda peer, reply: self.sent.append((peer, reply)), self.clock)
+        self.core = Core(
+            EngineConfig(**config), self.inbox, lambda peer, reply: self.sent.append((peer, reply)), self.clock
+        )
         if denoiser is not None:
             self.inbox.put(Loaded(denoiser))
 
@@ -102,7 +104,9 @@ def test_no_frames_without_preview() -> None:
 
 def test_clients_take_turns() -> None:
     denoiser = FakeDenoiser()
-    Bench(denoiser).put(fill("a1", b"a", max_tokens=4), fill("a2", b"a", max_tokens=2), fill("b1", b"b", max_tokens=3)).run()
+    Bench(denoiser).put(
+        fill("a1", b"a", max_tokens=4), fill("a2", b"a", max_tokens=2), fill("b1", b"b", max_tokens=3)
+    ).run()
     assert denoiser.order == ["a1", "b1", "a1", "b1", "a1", "b1", "a1", "a2", "a2"]
 
 
@@ -182,7 +186,9 @@ def test_hello_is_answered_when_ready_and_again_when_loaded() -> None:
 
 
 def test_without_a_model_everybody_learns_why() -> None:
-    bench = Bench().put(Received(b"a", Hello("t", 0)), fill("x"), Loaded(DenoiserError("no such folder; pull it")), fill("y"))
+    bench = Bench().put(
+        Received(b"a", Hello("t", 0)), fill("x"), Loaded(DenoiserError("no such folder; pull it")), fill("y")
+    )
     bench.run()
     failures = bench.of(Failure)
     assert {failure.request_id for failure in failures} == {"", "x", "y"}
@@ -280,7 +286,11 @@ def test_fills_in_flight_fail_when_the_engine_leaves() -> None:
 
 
 def test_status() -> None:
-    bench = Bench(FakeDenoiser()).put(Received(b"a", Hello("t", 0)), fill("x", max_tokens=2), Received(b"a", Status("q"))).run()
+    bench = (
+        Bench(FakeDenoiser())
+        .put(Received(b"a", Hello("t", 0)), fill("x", max_tokens=2), Received(b"a", Status("q")))
+        .run()
+    )
     (report,) = bench.of(StatusReport)
     assert (report.n_clients, report.n_running + report.n_waiting, report.request_id) == (1, 1, "q")
     assert report.resident_bytes > 0
@@ -319,5 +329,7 @@ def test_whatever_happens_every_fill_has_at_most_one_end(script: list[tuple[str,
     assert len(denoiser.closed) == len(set(denoiser.closed))
     assert set(denoiser.order) <= set(denoiser.closed)
     for peer, request_id in ends:
-        finals = [r for p, r in bench.sent if isinstance(r, Frame) and (p, r.request_id) == (peer, request_id) and r.final]
+        finals = [
+            r for p, r in bench.sent if isinstance(r, Frame) and (p, r.request_id) == (peer, request_id) and r.final
+        ]
         assert len(finals) <= 1

@@ -1,0 +1,67 @@
+"""Imports run one way: what each part may import, and what must stay out of it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("torch", "transformers")
+MAY_IMPORT_TORCH = ("engine/denoisers/", "engine/evaluation/", "engine/bench")
+
+
+def imported(file: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_the_server_knows_the_protocol_and_the_client_only() -> None:
+    allowed = ("engine.protocol", "engine.client", "engine.paths")  # paths: the folders' names, without imports
+    for file in sources("lsp_server"):
+        ours = {name for name in imported(file) if name.split(".")[0] == "engine"}
+        assert all(name == "engine" or name.startswith(allowed) for name in ours), f"{file}: {ours}"
+        assert not {name for name in imported(file) if name.split(".")[0] in HEAVY}, file
+
+
+def test_torch_is_imported_below_the_denoisers_only() -> None:
+    for file in sources("engine"):
+        place = file.relative_to(ROOT).as_posix()
+        if not place.startswith(MAY_IMPORT_TORCH):
+            heavy = {name for name in imported(file) if name.split(".")[0] in HEAVY}
+            assert not heavy or place in ("engine/models/convert.py", "engine/commands/checkup.py"), f"{place}: {heavy}"
+
+
+def test_the_engine_does_not_know_the_server() -> None:
+    for file in sources("engine"):
+        assert not {name for name in imported(file) if name.split(".")[0] in ("lsp_server", "pygls", "lsprotocol")}, (
+            file
+        )
+
+
+@pytest.mark.parametrize(
+    ("module", "kept_out"),
+    [
+        ("engine.protocol", ("torch", "zmq", "transformers", "numpy")),
+        ("engine.client", ("torch", "transformers", "numpy")),
+        ("engine.commands", ("torch", "transformers")),
+        ("lsp_server.main", ("torch", "transformers")),
+        ("lsp_server.server", ("torch", "transformers")),
+    ],
+)
+def test_what_a_module_pulls_in(module: str, kept_out: tuple[str, ...]) -> None:
+    code = f"import {module}, sys; print([m for m in {kept_out!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True)
+    assert done.stdout.strip() == "[]"
