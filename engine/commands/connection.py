@@ -64,12 +64,16 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
 async def running(endpoint: str = "") -> EngineClient | None:
     """A client of the engine that runs at the address; None when none does. Starts nothing."""
     address = endpoint or default_endpoint()
-    if address.startswith("ipc://") and not Path(address.removeprefix("ipc://")).exists():
+    if _is_unbound(address):
         return None  # ZeroMQ would wait for somebody to bind there
     try:
         return await EngineClient.connect(address, "midfill-status")
     except EngineUnreachableError:
         return None
+
+
+def _is_unbound(address: str) -> bool:
+    return address.startswith("ipc://") and not Path(address.removeprefix("ipc://")).exists()
 
 
 def absolute_model(model: str) -> str:
