@@ -16,6 +16,11 @@ from lsp_server.line_ends import line_end, split_lines
 from lsp_server.positions import Point, column_at, units_at
 
 
+def key_of(uri: str) -> str:
+    """What a document is known by: clients disagree on what to quote, `c%3A` and `c:` are one file."""
+    return unquote(uri)
+
+
 class UnknownDocumentError(LookupError):
     """The client never opened this document, or has closed it."""
 
@@ -102,7 +107,7 @@ class Documents:
 
     def get(self, uri: str) -> Document:
         """The document. Raises `UnknownDocumentError`."""
-        document = self._open.get(unquote(uri))  # clients disagree on what to quote: c%3A and c: are one file
+        document = self._open.get(key_of(uri))
         if document is None:
             raise UnknownDocumentError(uri)
         return document
@@ -110,7 +115,7 @@ class Documents:
     def open(self, item: types.TextDocumentItem) -> Document:
         """Take over a document from the client."""
         document = Document(item.uri, item.language_id, item.version, self.encoding, split_lines(item.text))
-        self._open[unquote(item.uri)] = document
+        self._open[key_of(item.uri)] = document
         return document
 
     def change(self, params: types.DidChangeTextDocumentParams) -> Document:
@@ -123,4 +128,4 @@ class Documents:
 
     def close(self, uri: str) -> None:
         """Forget a document."""
-        self._open.pop(unquote(uri), None)
+        self._open.pop(key_of(uri), None)

@@ -13,7 +13,7 @@ from attrs import frozen
 from lsprotocol import types
 
 from engine.protocol import Fill, Model, Reason, Result
-from lsp_server.documents import Document
+from lsp_server.documents import Document, key_of
 from lsp_server.engine_link import EngineLink
 from lsp_server.failures import content_modified, request_cancelled
 from lsp_server.frames import FrameStream, FrameTarget
@@ -62,7 +62,7 @@ class Fills:
         fill = attrs.evolve(asked.fill, preview=stream is not None)
         try:
             work = self._link.fill(fill, stream.show if stream is not None else None)
-            result, model = await self._in_flight.run(document.uri, asked.kind, work)
+            result, model = await self._in_flight.run(key_of(document.uri), asked.kind, work)
             if document.version != version:
                 raise content_modified()
             if result.reason is Reason.CANCELLED:

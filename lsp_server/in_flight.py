@@ -43,12 +43,12 @@ class InFlight:
     def __len__(self) -> int:
         return sum(map(len, self._flights.values()))
 
-    async def run(self, uri: str, kind: Kind, work: Awaitable[_Answer]) -> _Answer:
-        """Await `work` in the calling task. Raises content-modified when the document changed meanwhile."""
+    async def run(self, key: str, kind: Kind, work: Awaitable[_Answer]) -> _Answer:
+        """Await `work` for the document `key` in the calling task. Raises content-modified when that changed."""
         task = asyncio.current_task()
         assert task is not None
         flight = _Flight(kind, task)
-        flights = self._flights.setdefault(uri, [])
+        flights = self._flights.setdefault(key, [])
         if kind is Kind.COMPLETION:
             for older in flights:
                 if older.kind is Kind.COMPLETION:
@@ -62,11 +62,11 @@ class InFlight:
             raise
         finally:
             flights.remove(flight)
-            if not flights and self._flights.get(uri) is flights:
-                del self._flights[uri]
+            if not flights and self._flights.get(key) is flights:
+                del self._flights[key]
 
-    def document_changed(self, uri: str) -> None:
+    def document_changed(self, key: str) -> None:
         """Stop all work on a text that is gone."""
-        for flight in self._flights.get(uri, ()):
+        for flight in self._flights.get(key, ()):
             flight.stale = True
             flight.task.cancel()

@@ -1,7 +1,7 @@
 """The server's log. Owns: where it goes, and that no text of a document gets into it.
 
-Must not know: what is logged. It goes to stderr, which editors keep, and to a file. pygls logs whole messages, so its
-records are cut down to their fixed part and the kind of the error.
+Must not know: what is logged. It goes to stderr, which editors keep, and to a file. pygls logs whole messages and
+asyncio whole results, so their records are cut down to a fixed part and the kind of the error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def set_up_logs(level: str) -> None:
 
 def without_contents(record: logging.LogRecord) -> bool:
     """A logging filter: whether to keep the record, made free of what messages hold."""
-    if record.name.split(".")[0] not in ("pygls", "cattrs"):
+    origin = record.name.split(".")[0]
+    if origin not in ("pygls", "cattrs", "asyncio"):
         return True
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, JsonRpcException) and error.code in _EXPECTED:
@@ -45,7 +46,8 @@ def without_contents(record: logging.LogRecord) -> bool:
     if record.levelno < logging.WARNING or "Cancel notification for unknown message" in str(record.msg):
         return False
     kind = f" ({type(error).__name__}{_place(error)})" if error is not None else ""
-    record.msg, record.args = f"{str(record.msg).splitlines()[0]}{kind}", None
+    fixed = "error in a callback" if origin == "asyncio" else str(record.msg).splitlines()[0]
+    record.msg, record.args = f"{fixed}{kind}", None
     record.exc_info = record.exc_text = None
     return True
 

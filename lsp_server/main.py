@@ -17,12 +17,12 @@ from collections.abc import Sequence
 _GIVEN = {os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}  # noqa: PTH100
 sys.path.sort(key=lambda entry: os.path.abspath(entry) in _GIVEN)  # noqa: PTH100
 
-from pygls.io_ import StdoutWriter, run_async  # noqa: E402
+from pygls.io_ import run_async  # noqa: E402
 
 from lsp_server.logs import LEVELS, set_up_logs  # noqa: E402
 from lsp_server.parent import parent_death  # noqa: E402
 from lsp_server.server import MidfillServer, make_server  # noqa: E402
-from lsp_server.stdio import Input  # noqa: E402
+from lsp_server.stdio import Input, Output  # noqa: E402
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 async def _serve(server: MidfillServer) -> int:
     given = Input(sys.stdin.fileno())
     wire = server.protocol
-    wire.set_writer(StdoutWriter(sys.stdout.buffer))
+    wire.set_writer(Output(sys.stdout.buffer, on_broken=given.end))
     watching: list[asyncio.Task[None]] = []
 
     async def leave_with(pid: int) -> None:
@@ -59,7 +59,7 @@ async def _serve(server: MidfillServer) -> int:
     server.on_parent = lambda pid: watching.append(asyncio.create_task(leave_with(pid)))
     try:
         await run_async(wire.ended, given, wire, logging.getLogger("pygls.io_"), server.report_server_error)
-    except (asyncio.IncompleteReadError, ValueError, BrokenPipeError) as error:
+    except (asyncio.IncompleteReadError, ValueError) as error:
         _log.error("the editor's stream broke off: %s", type(error).__name__)
     finally:
         for task in watching:

@@ -29,9 +29,12 @@ def column_at(line: str, units: int, encoding: PositionEncodingKind) -> int:
     if encoding is PositionEncodingKind.Utf32 or line.isascii():
         return min(max(units, 0), len(line))
     # A character has at least one unit, so what lies beyond can't matter: long lines stay cheap.
-    head = line[: max(units, 0)]
+    units = max(units, 0)
+    head = line[:units]
     if encoding is PositionEncodingKind.Utf8:
         return _column_of_bytes(head, units)
+    if _units(head) == len(head):  # no pairs: by far the usual case, and much quicker found out than by looking
+        return min(units, len(line))
     n_astral = 0
     for match in _ASTRAL.finditer(head):
         if units < match.start() + n_astral + 2:  # the target lies before or inside this pair
@@ -47,7 +50,11 @@ def units_at(line: str, column: int, encoding: PositionEncodingKind) -> int:
     head = line[:column]
     if encoding is PositionEncodingKind.Utf8:
         return len(head.encode("utf-8", "surrogatepass"))
-    return len(head) + len(_ASTRAL.findall(head))
+    return _units(head)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _column_of_bytes(head: str, units: int) -> int:

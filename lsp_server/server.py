@@ -18,7 +18,7 @@ from engine.client import EngineClient, EngineError, connect_or_start
 from engine.protocol import Loading
 from lsp_server.completion import completion_fill, completion_items
 from lsp_server.config import DEFAULTS, ServerConfig, read_config
-from lsp_server.documents import Document, Documents, UnknownDocumentError
+from lsp_server.documents import Document, Documents, UnknownDocumentError, key_of
 from lsp_server.engine_link import EngineLink, LinkState, Listeners
 from lsp_server.failures import invalid_params, request_failed
 from lsp_server.fill_request import fill_asked, fill_result
@@ -134,13 +134,17 @@ def make_server() -> MidfillServer:
         ls.configure(settings)
         ls.tell_complaints()
 
+    @feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(ls: MidfillServer, params: types.DidOpenTextDocumentParams) -> None:
+        ls.in_flight.document_changed(key_of(params.text_document.uri))
+
     @feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(ls: MidfillServer, params: types.DidChangeTextDocumentParams) -> None:
-        ls.in_flight.document_changed(ls.document(params.text_document.uri).uri)
+        ls.in_flight.document_changed(key_of(params.text_document.uri))
 
     @feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(ls: MidfillServer, params: types.DidCloseTextDocumentParams) -> None:
-        ls.in_flight.document_changed(params.text_document.uri)
+        ls.in_flight.document_changed(key_of(params.text_document.uri))
 
     @feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def inline_completion(

@@ -1,4 +1,4 @@
-"""Standard input and output. Owns: reading them without blocking, until their end. Must not know: what is sent.
+"""Standard input and output. Owns: reading without blocking, writing, and their end. Must not know: what is sent.
 
 A daemon thread reads: it works for every kind of file, leaves stdout's mode alone, and can't hold up the exit.
 """
@@ -8,9 +8,29 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from typing import Final
+from collections.abc import Callable
+from typing import BinaryIO, Final
 
 _CHUNK: Final = 64 * 1024
+
+
+class Output:
+    """What goes out, as the writer that pygls asks for."""
+
+    def __init__(self, stream: BinaryIO, on_broken: Callable[[], None]) -> None:
+        self._stream = stream
+        self._on_broken = on_broken
+
+    def write(self, data: bytes) -> None:
+        """Write one message. When nobody reads any more, say so instead of failing in some callback."""
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._on_broken()
+
+    def close(self) -> None:
+        """Part of what pygls asks for; the stream ends with the process."""
 
 
 class Input:

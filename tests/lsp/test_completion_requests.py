@@ -150,6 +150,22 @@ async def test_an_edit_makes_it_stale(engine: ScriptedEngine, start_editor: Star
     assert len(editor.frames) == 1
 
 
+async def test_closing_and_opening_make_it_stale(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("x", uri="file:///c%3A/x.py")
+    engine.otherwise = lambda fill: [Stall()]
+    for n in (1, 2):
+        ask = editor.ask(0, 1, uri="file:///c:/x.py")
+        await engine.received(Fill, n)
+        if n == 1:
+            editor.open("y", uri="file:///c:/x.py")
+        else:
+            identifier = types.TextDocumentIdentifier("file:///c:/x.py")
+            editor.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
+        assert (await ask.error()).code == MODIFIED
+    assert (await editor.ask(0, 1, uri="file:///c:/x.py").error()).code == INVALID
+
+
 async def test_a_request_and_an_edit_in_one_packet(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
     editor.open("abc")
@@ -175,6 +191,18 @@ async def test_an_edit_storm(engine: ScriptedEngine, start_editor: StartEditor) 
     assert codes <= {CANCELLED, MODIFIED}
     assert engine.so_far(Fill)[-1].prefix == "abcdefghij" * 10 + "!"
     assert engine.n_open == 0
+
+
+async def test_a_huge_line(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    text = "x = [" + "1234567, " * 600_000 + "]"
+    editor.open(text)
+    editor.insert(0, 5, "é")
+    editor.insert(0, len(text), "0")
+    ((_, place),) = await editor.ask(0, len(text) + 1).items()
+    (fill,) = engine.so_far(Fill)
+    assert fill.suffix == "]" and fill.prefix.endswith("67, 0") and len(fill.prefix) < 50_000
+    assert place.end.character == len(text) + 1
 
 
 async def test_unknown_document(engine: ScriptedEngine, start_editor: StartEditor) -> None:

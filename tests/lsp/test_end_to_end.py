@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-import engine.protocol
+import engine.paths
 from tests.conftest import PrivateFolders
 from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import CANCELLED, MODIFIED, Automatic, Editor, Invoked, text_of
 
 TOO_LONG_S = 400.0
 """The engine starts twice, on a machine that others use too."""
-SOURCE = Path(str(engine.protocol.__file__)).read_text(encoding="utf-8")
+SOURCE = Path(str(engine.paths.__file__)).read_text(encoding="utf-8")
 LINES = SOURCE.splitlines()
 N_CURSORS = 20
 MODELS = ["bundled", pytest.param("qwen2.5-coder-0.5b", marks=pytest.mark.real)]
@@ -54,7 +54,7 @@ async def test_a_real_file(
     model: str, private_folders: PrivateFolders, start_editor: StartEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MIDFILL_MODEL", model)
-    editor = await start_editor(options={"maxTokens": 24, "deadlineMs": 0, "alternatives": 2})
+    editor = await start_editor(options={"maxTokens": 16, "deadlineMs": 0, "alternatives": 2})
     editor.open(SOURCE)
     n_with_frames = n_items = 0
 
@@ -88,7 +88,7 @@ async def test_a_real_file(
         await editor.request("midfill/status").answer
         assert not any(frame.final for frame in editor.frames[n_frames:])
 
-    result = await editor.fill(10, 0, workDoneToken="fill", maxTokens=24, seed=1).answer
+    result = await editor.fill(10, 0, workDoneToken="fill", maxTokens=16, seed=1).answer
     assert (result.model, bool(result.note)) == ((await editor.request("midfill/status").answer).model, True)
     assert result.steps >= 1 and result.forwardPasses >= 1 and result.timingsMs.total > 0
     check_frames([frame for frame in editor.frames if frame.token == "fill"], result.candidates[0].text)

@@ -15,6 +15,7 @@ import pytest
 from lsprotocol import types
 
 from engine.protocol import Cancel, Fill
+from lsp_server import parent
 from tests.conftest import PrivateFolders
 from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import COMMAND, INVALID
@@ -108,6 +109,17 @@ async def test_end_of_input_stops_the_work(private_folders: PrivateFolders, engi
     assert await process.wait() == 1
 
 
+async def test_output_that_nobody_reads(private_folders: PrivateFolders) -> None:
+    ours, theirs = os.pipe()
+    process = await start(stdout=theirs)
+    os.close(ours)
+    os.close(theirs)
+    assert process.stdin is not None
+    process.stdin.write(initialize())
+    assert await process.wait() == 1
+    process.stdin.close()
+
+
 async def test_death_of_the_editor(private_folders: PrivateFolders) -> None:
     editor = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=subprocess.PIPE)
     ours, theirs = os.pipe()  # held open here, so that the server can't see an end of input
@@ -120,6 +132,23 @@ async def test_death_of_the_editor(private_folders: PrivateFolders) -> None:
     assert await asyncio.wait_for(process.wait(), 10) == 1
     os.close(ours)
     os.close(theirs)
+
+
+async def test_death_of_a_process_without_a_pidfd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parent, "_POLL_S", 0.01)
+
+    def refuse(_: int) -> int:
+        raise OSError("not in this sandbox")
+
+    monkeypatch.setattr("os.pidfd_open", refuse)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=subprocess.PIPE)
+    watching = asyncio.create_task(parent.parent_death(process.pid))
+    await asyncio.wait([watching], timeout=0.05)
+    assert not watching.done()
+    process.kill()
+    await watching
+    await process.communicate()
+    await parent.parent_death(process.pid)  # there is none any more
 
 
 async def test_requests_that_do_not_fit_are_answered(private_folders: PrivateFolders) -> None:
