@@ -348,6 +348,8 @@ class Core:
 
     def _report(self, request_id: str) -> StatusReport:
         denoiser = self._denoiser
+        for peer in [peer for peer, pid in self._clients.items() if pid and not _is_alive(pid)]:
+            self._drop(peer)
         running = sum(job.denoising is not None for job in self._scheduler.all())
         return StatusReport(
             request_id=request_id,

@@ -84,15 +84,16 @@ class CausalDenoising:
     """One fill: rows of guesses over one shared prompt, told apart by their first token."""
 
     def __init__(self, denoiser: CausalDenoiser, fill: Fill, prompt: Prompt) -> None:
-        self._d, self._fill, self._prompt = denoiser, fill, prompt
+        self._d, self._fill, self.prompt = denoiser, fill, prompt
+        self.vocabulary = denoiser.vocabulary
         self._max_tokens = max(1, min(fill.max_tokens, denoiser.limits.region_tokens))
-        self._reader = RegionReader(
+        self.reader = RegionReader(
             denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.suffix
         )
         self._watch = Stopwatch()
         *head, self._last = prompt.tokens
         self._prefill = Prefill(denoiser.cache, head, self._encode)
-        self._rows = [self._new_row() for _ in range(max(1, fill.n_alternatives))]
+        self._rows = [self.new_row() for _ in range(max(1, fill.n_alternatives))]
         self._steps = [0] * len(self._rows)
         self._memory: Rows | None = None
         self._n_passes = 0
@@ -115,7 +116,7 @@ class CausalDenoising:
         """Texts of the rows by mean log-probability; the first row is the greedy one."""
         found: dict[str, Candidate] = {}
         for row, steps in zip(self._rows, self._steps, strict=True):
-            read = self._reader.text(row.accepted)
+            read = self.reader.text(row.accepted)
             if read.whole and row.accepted and read.text not in found:
                 score = row.log_probability / len(row.accepted)
                 found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done)
@@ -128,7 +129,7 @@ class CausalDenoising:
         return Counts(
             n_steps=self._n_passes,
             n_forward_passes=self._n_passes,
-            n_prompt_tokens=len(self._prompt.tokens),
+            n_prompt_tokens=len(self.prompt.tokens),
             n_reused_tokens=self._prefill.n_reused,
             prefill_ms=watch["prefill"],
             denoise_ms=watch["denoise"],
@@ -142,8 +143,9 @@ class CausalDenoising:
 
     # One step
 
-    def _new_row(self) -> JacobiRow:
-        vocabulary, prompt, fill = self._d.vocabulary, self._prompt, self._fill
+    def new_row(self) -> JacobiRow:
+        """A row at its start, with a guess from the text around it."""
+        vocabulary, prompt, fill = self._d.vocabulary, self.prompt, self._fill
         prefix, suffix = fill.prefix[-_LOOKUP_CHARACTERS:], fill.suffix[:_LOOKUP_CHARACTERS]
         copied = fill.guesses[0] if fill.guesses else copied_text(prefix, suffix, 4 * self._max_tokens)
         heal = prompt.heal.decode("utf-8", "ignore")
@@ -157,7 +159,7 @@ class CausalDenoising:
         )
 
     def _is_end(self, accepted: Sequence[int]) -> bool:
-        if self._reader.is_whole(accepted):
+        if self.reader.is_whole(accepted):
             return True
         if len(accepted) >= self._max_tokens:
             self._limited = True
@@ -233,4 +235,4 @@ class CausalDenoising:
         row = self._rows[0]
         tokens = [*row.accepted, *row.guess[: _WIDE - 1]]
         settled = [i < len(row.accepted) for i in range(len(tokens))]
-        return self._reader.spans(tokens, settled)
+        return self.reader.spans(tokens, settled)

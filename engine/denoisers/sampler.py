@@ -62,12 +62,16 @@ def decide(
     ranked, order = torch.where(free, entropy, torch.full_like(entropy, _NEVER)).sort(dim=-1)
     within = ranked.cumsum(-1) - ranked <= bound
     accepted = torch.zeros_like(free).scatter(-1, order, within) & free
-    canvas = torch.where(accepted, _sample(probabilities, uniform), renoise)
+    canvas = renoise.clone()
+    canvas[accepted] = sample(probabilities[accepted], uniform[accepted])
     return Decision(probabilities, entropy, argmax, accepted, canvas)
 
 
-def _sample(probabilities: Tensor, uniform: Tensor) -> Tensor:
-    """Inverse transform: one uniform number a cell, whatever the vocabulary's size."""
+def sample(probabilities: Tensor, uniform: Tensor) -> Tensor:
+    """Tokens `[...]` drawn from `probabilities` `[..., vocabulary]` with `uniform` `[...]` in [0, 1).
+
+    By inverse transform: one number a cell, whatever the vocabulary's size.
+    """
     cumulative = probabilities.cumsum(-1, dtype=torch.float64)
     threshold = uniform.to(cumulative.device).unsqueeze(-1) * cumulative[..., -1:]
     drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)

@@ -101,12 +101,16 @@ class UniformDenoising:
     """One fill: rows of canvases over one shared prompt."""
 
     def __init__(self, denoiser: UniformDenoiser, fill: Fill, prompt: Prompt, plan: Sequence[RowPlan]) -> None:
-        self._d, self._prompt = denoiser, prompt
-        self._n_cells = [row.n_cells for row in plan]
-        self._noise = [Noise(row.seed, row.n_cells) for row in plan]
-        self._reader = RegionReader(
+        self._d, self.prompt = denoiser, prompt
+        self.n_cells = [row.n_cells for row in plan]
+        self.noise = [Noise(row.seed, row.n_cells) for row in plan]
+        self.reader = RegionReader(
             denoiser.vocabulary, prompt.heal, frozenset((denoiser.end,)), fill.max_lines, fill.suffix
         )
+        self._first_allowed: Tensor | None = None
+        if prompt.heal:
+            allowed = denoiser.vocabulary.starting_with(prompt.heal)
+            self._first_allowed = torch.tensor(allowed, device=denoiser.forward.device)
         self._watch = Stopwatch()
         self._prefill = Prefill(denoiser.cache, prompt.tokens, self._encode)
         self._step = 0
@@ -144,10 +148,10 @@ class UniformDenoising:
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Texts of the rows, best first; texts that were not whole, or are there already, are left out."""
-        order = list(range(len(self._n_cells))) if self._ranked is None else self._ranked
+        order = list(range(len(self.n_cells))) if self._ranked is None else self._ranked
         found: dict[str, Candidate] = {}
         for row in order:
-            read = self._reader.text(self._region(row))
+            read = self.reader.text(self._region(row))
             if read.whole and self._step and read.text not in found:
                 found[read.text] = Candidate(
                     read.text, self._scores[row], read.n_tokens, self._steps[row], self._converged[row]
@@ -161,7 +165,7 @@ class UniformDenoising:
         return Counts(
             n_steps=self._step,
             n_forward_passes=self._step,
-            n_prompt_tokens=len(self._prompt.tokens),
+            n_prompt_tokens=len(self.prompt.tokens),
             n_reused_tokens=self._prefill.n_reused,
             prefill_ms=watch["prefill"],
             denoise_ms=watch["denoise"],
@@ -178,7 +182,7 @@ class UniformDenoising:
 
     @property
     def _width(self) -> int:
-        return max(self._n_cells)
+        return max(self.n_cells)
 
     def _over(self) -> bool:
         return all(self._converged) or self._step >= self._d.settings.max_steps
@@ -188,12 +192,12 @@ class UniformDenoising:
         return Reason.CONVERGED if all(self._converged) else Reason.LIMIT
 
     def _first_canvas(self) -> Tensor:
-        d, near = self._d, torch.tensor(self._prompt.near, dtype=torch.long)
-        canvas = torch.full((len(self._n_cells), self._width + len(near)), d.end)
-        self._free = torch.zeros(len(self._n_cells), self._width, dtype=torch.bool)
+        d, near = self._d, torch.tensor(self.prompt.near, dtype=torch.long)
+        canvas = torch.full((len(self.n_cells), self._width + len(near)), d.end)
+        self._free = torch.zeros(len(self.n_cells), self._width, dtype=torch.bool)
         self._clamped = torch.zeros(canvas.shape, dtype=torch.bool)
-        for row, n in enumerate(self._n_cells):
-            canvas[row, :n] = self._noise[row].canvas(n, d.noise_tokens)
+        for row, n in enumerate(self.n_cells):
+            canvas[row, :n] = self.noise[row].canvas(n, d.noise_tokens)
             canvas[row, n : n + len(near)] = near
             self._free[row, :n] = True
             self._clamped[row, n : n + len(near)] = True
@@ -239,28 +243,28 @@ class UniformDenoising:
         with self._watch("forward"):
             hidden = d.forward.decode(self.canvas, self._soft, self._positions, self._rows, self._masks)
             logits = d.forward.logits(hidden[:, : self._width])
-        self._allow(logits)
+        self.allow(logits)
         uniform = torch.zeros(self._free.shape, dtype=torch.float64)
         renoise = torch.zeros(self._free.shape, dtype=torch.long)
-        for row, n in enumerate(self._n_cells):  # as many numbers as the row has cells, whoever is beside it
-            uniform[row, :n], renoise[row, :n] = self._noise[row].step(self._step, n, d.noise_tokens)
+        for row, n in enumerate(self.n_cells):  # as many numbers as the row has cells, whoever is beside it
+            uniform[row, :n], renoise[row, :n] = self.noise[row].step(self._step, n, d.noise_tokens)
         uniform, renoise = uniform.to(logits.device), renoise.to(logits.device)
         decision = decide(
             logits, d.settings.temperature(self._step), d.settings.entropy_bound, uniform, renoise, self._free
         )
         self.decision = decision
         self.canvas[:, : self._width] = torch.where(self._free, decision.canvas, self.canvas[:, : self._width])
-        self._condition(decision.probabilities)
+        with self._watch("forward"):  # the library, too, does this inside its forward pass
+            self._condition(decision.probabilities)
         self._judge(decision)
 
-    def _allow(self, logits: Tensor) -> None:
+    def allow(self, logits: Tensor) -> None:
         """Forbid control tokens everywhere, and in the first cell whatever does not continue the withdrawn text."""
         d = self._d
         logits[..., d.banned] = -torch.inf
-        if self._prompt.heal:
-            allowed = torch.tensor(d.vocabulary.starting_with(self._prompt.heal), device=logits.device)
+        if self._first_allowed is not None:
             first = torch.full_like(logits[:, 0], -torch.inf)
-            first[:, allowed] = logits[:, 0, allowed]
+            first[:, self._first_allowed] = logits[:, 0, self._first_allowed]
             logits[:, 0] = first
 
     def _condition(self, probabilities: Tensor) -> None:
@@ -282,7 +286,7 @@ class UniformDenoising:
         free = self._free.cpu()
         same = (argmax == self.argmax) | ~free
         mean = (entropy * free).sum(-1) / free.sum(-1)
-        for row in range(len(self._n_cells)):
+        for row in range(len(self.n_cells)):
             if self._converged[row]:
                 continue
             self._steps[row] = self._step
@@ -293,20 +297,20 @@ class UniformDenoising:
     # Reading
 
     def _region(self, row: int) -> list[int]:
-        tokens: list[int] = self.argmax[row, : self._n_cells[row]].tolist()
+        tokens: list[int] = self.argmax[row, : self.n_cells[row]].tolist()
         return tokens
 
     def _frame(self) -> tuple[Span, ...]:
         row = 0  # the size that was asked for; the others stay in the back until they are ranked
-        settled: list[bool] = self._settled[row, : self._n_cells[row]].tolist()
-        return self._reader.spans(self._region(row), settled)
+        settled: list[bool] = self._settled[row, : self.n_cells[row]].tolist()
+        return self.reader.spans(self._region(row), settled)
 
     def _rank(self) -> None:
-        d, near = self._d, list(self._prompt.near[:8])
-        regions = [self._region(row) for row in range(len(self._n_cells))]
-        texts = [region[: self._reader.length(region)] + near for region in regions]
+        d, near = self._d, list(self.prompt.near[:8])
+        regions = [self._region(row) for row in range(len(self.n_cells))]
+        texts = [region[: self.reader.length(region)] + near for region in regions]
         with self._watch("forward"):
-            self._scores = score_rows(d.forward, self._prefill.store, self._prompt, texts)
+            self._scores = score_rows(d.forward, self._prefill.store, self.prompt, texts)
         self._ranked = sorted(range(len(texts)), key=lambda row: -self._scores[row])
 
 

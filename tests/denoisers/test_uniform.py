@@ -49,7 +49,7 @@ def test_clamped_cells_never_change_and_control_tokens_never_appear(model: str, 
 
 def test_the_region_begins_with_the_withdrawn_text(bundled: UniformDenoiser) -> None:
     denoising = bundled.open(Fill("a", PREFIX, SUFFIX, max_tokens=16))
-    heal = denoising._prompt.heal
+    heal = denoising.prompt.heal
     assert heal and PREFIX.encode().endswith(heal)
     run(denoising)
     assert bundled.vocabulary.decode(denoising._region(0)).startswith(heal)
@@ -68,11 +68,11 @@ def test_scores_equal_a_plain_causal_pass(tiny_gemma: UniformDenoiser) -> None:
     """Ranking rows over the shared prompt against the stock encoder over each whole text."""
     denoising = tiny_gemma.open(Fill("a", PREFIX * 2, SUFFIX, max_tokens=12, n_alternatives=3))
     run(denoising)
-    prompt, near = denoising._prompt, list(denoising._prompt.near[:8])
+    prompt, near = denoising.prompt, list(denoising.prompt.near[:8])
     head = list(prompt.tokens[: prompt.n_scoring])
     for row, score in enumerate(denoising._scores):
         region = denoising._region(row)
-        text = region[: denoising._reader.length(region)] + near
+        text = region[: denoising.reader.length(region)] + near
         ids = torch.tensor([head + text])
         with torch.inference_mode():
             hidden = tiny_gemma.forward.model.model.encoder(input_ids=ids).last_hidden_state
@@ -104,7 +104,7 @@ def test_a_line_stops_at_its_end(bundled: UniformDenoiser) -> None:
 )
 def test_any_text_is_taken(bundled: UniformDenoiser, prefix: str, suffix: str) -> None:
     denoising = bundled.open(Fill("a", prefix, suffix, max_tokens=16))
-    assert len(denoising._prompt.tokens) <= bundled.builder.context_tokens
+    assert len(denoising.prompt.tokens) <= bundled.builder.context_tokens
     _, reason = run(denoising)
     assert reason in (Reason.CONVERGED, Reason.LIMIT)
     for candidate in denoising.candidates():
