@@ -293,7 +293,8 @@ async def connect_or_start(
             if (code := process.poll()) not in (None, 0):  # 0: another engine was quicker
                 complaints.seek(0)
                 told = complaints.read().decode(errors="replace").strip().splitlines()
-                raise EngineUnreachableError(told[-1] if told else f"the engine left at once with code {code}")
+                cause = told[-1].removeprefix("midfill: ") if told else f"the engine left at once with code {code}"
+                raise EngineUnreachableError(cause)
     raise EngineUnreachableError(f"the engine did not answer within {_START_TIMEOUT_S:.0f} s; see its log")
 
 

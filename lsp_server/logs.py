@@ -12,14 +12,13 @@ import traceback
 from pathlib import Path
 from typing import Final
 
+from lsprotocol.types import ErrorCodes
 from pygls.exceptions import JsonRpcException
 
 from engine.paths import log_dir
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 _MAX_BYTES: Final = 2_000_000
-_EXPECTED: Final = (-32800, -32801)
-"""Cancelled and outdated requests: every keystroke makes some."""
 
 
 def set_up_logs(level: str) -> None:
@@ -41,8 +40,8 @@ def without_contents(record: logging.LogRecord) -> bool:
     if origin not in ("pygls", "cattrs", "asyncio"):
         return True
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, JsonRpcException) and error.code in _EXPECTED:
-        return False
+    if isinstance(error, JsonRpcException) and error.code != ErrorCodes.InternalError:
+        return False  # an answer: cancelled, outdated, refused; every keystroke makes some
     if record.levelno < logging.WARNING or "Cancel notification for unknown message" in str(record.msg):
         return False
     kind = f" ({type(error).__name__}{_place(error)})" if error is not None else ""

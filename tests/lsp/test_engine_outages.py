@@ -10,8 +10,8 @@ from lsprotocol import types
 from engine.protocol import Fill
 from tests.conftest import PrivateFolders
 from tests.lsp.conftest import StartEditor
-from tests.lsp.editor import FAILED, Invoked
-from tests.scripted_engine import Answer, Die, ScriptedEngine, Show, Until
+from tests.lsp.editor import CANCELLED, FAILED, Invoked
+from tests.scripted_engine import Answer, Die, LeaveSilently, ScriptedEngine, Show, Until
 
 
 async def test_death_in_the_middle_of_a_fill(engine: ScriptedEngine, start_editor: StartEditor) -> None:
@@ -89,6 +89,21 @@ async def test_an_engine_that_cannot_start(
     await editor.until_status("failed")
     assert await editor.ask(0, 1).answer is None
     assert len(editor.client.messages) == 1
+
+
+async def test_an_engine_that_falls_silent(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("x")
+    go = asyncio.Event()
+    engine.scripts.append([Show("a"), Until(go), LeaveSilently()])
+    ask = editor.ask(0, 1, token="t")
+    await editor.until_frames(1)
+    go.set()
+    ask.cancel()
+    assert (await ask.error()).code == CANCELLED
+    by_hand = editor.fill(0, 1)
+    by_hand.cancel()
+    assert (await by_hand.error()).code == CANCELLED
 
 
 async def test_restart_by_hand(engine: ScriptedEngine, start_editor: StartEditor) -> None:
