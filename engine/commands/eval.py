@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -103,7 +104,7 @@ def eval_command(
         raise BadInputError(str(error)) from None
     except EngineError as error:
         raise CommandError(f"{error}; {_KEPT.format(out=out)}") from None
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         raise CommandError(f"interrupted; {_KEPT.format(out=out)}") from None
     if as_json:
         typer.echo(json.dumps({"seed": held_seed, "rows": [row.as_json() for row in report.rows(everyone)]}))
@@ -112,6 +113,10 @@ def eval_command(
 
 
 async def _run(order: Order) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread: whoever runs us has the signals
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # our engine must not outlive us
     cases = {case_set: sample(_cases(case_set, order), order.n, order.seed) for case_set in order.sets}
     claim(order.out, order.seed)
     box = isolation().told

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -38,7 +41,7 @@ from engine.protocol import (
 
 MODEL = Model("scripted", Family.CAUSAL, "cpu", "float32", 1_000_000, "For tests.")
 WELCOME = Welcome("0", 1, MODEL, Limits(message_bytes=1 << 23, region_tokens=100, alternatives=1, queue=1))
-Script = Callable[[Fill], Reply]
+Script = Callable[[Fill], Reply | None]
 
 
 def result(fill: Fill, text: str) -> Result:
@@ -195,6 +198,31 @@ async def test_the_command_runs_a_set_against_an_engine_and_reports(
         ("empty", 0.0, 0.0),
     ]
     assert "double" not in told.err  # no document text in the progress
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_command_in_one_line(
+    number: signal.Signals, engine: ScriptedEngine, tmp_path: Path
+) -> None:
+    asked = asyncio.Event()
+
+    def never(fill: Fill) -> None:
+        asked.set()
+
+    engine.script = never
+    row = {"kind": "rol", "pkg": "a", "path": "a.py", "offset": 0, "prefix": "import ", "middle": "os", "suffix": ""}
+    (tmp_path / "eval_cases.jsonl").write_text(json.dumps(row) + "\n")
+    process = await asyncio.create_subprocess_exec(
+        Path(sys.executable).with_name("midfill"),
+        *("eval", "held-out", "--path", tmp_path, "--out", tmp_path / "out", "--endpoint", engine.endpoint),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    await asyncio.wait_for(asked.wait(), 60)
+    process.send_signal(number)
+    told, error = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, told) == (1, b"")
+    assert b"run the same command to go on" in error.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
