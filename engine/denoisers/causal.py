@@ -88,7 +88,7 @@ class CausalDenoising:
         self.vocabulary = denoiser.vocabulary
         self._max_tokens = max(1, min(fill.max_tokens, denoiser.limits.region_tokens))
         self.reader = RegionReader(
-            denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.suffix
+            denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.prefix, fill.suffix
         )
         self._watch = Stopwatch()
         *head, self._last = prompt.tokens

@@ -12,6 +12,8 @@ from engine.protocol import Span
 
 _ECHO_CHARACTERS: Final = 12
 """Visible characters of the suffix that must be repeated before they count as the suffix itself."""
+_NEAR: Final = 4000
+"""Characters on either side that are looked at."""
 
 
 @frozen
@@ -30,12 +32,21 @@ class RegionReader:
     """Reads the regions of one fill."""
 
     def __init__(
-        self, vocabulary: Vocabulary, heal: bytes, end: frozenset[int], max_lines: int = 0, suffix: str = ""
+        self,
+        vocabulary: Vocabulary,
+        heal: bytes,
+        end: frozenset[int],
+        max_lines: int = 0,
+        prefix: str = "",
+        suffix: str = "",
     ) -> None:
-        """`heal`: text before the region that its tokens begin with. `end`: tokens behind its text. `suffix`: the text
-        after the region; a model that goes on with it has left the region."""
+        """`heal`: text before the region that its tokens begin with. `end`: tokens behind its text. `prefix`, `suffix`:
+        the text on either side; a model that goes on with the suffix, or leaves the block of both, has left the region.
+        """
         self._vocabulary, self._heal, self._end, self._max_lines = vocabulary, heal, end, max_lines
         self._echo = echo_of(suffix).encode("utf-8", "replace")
+        self._depth = block_depth(prefix, suffix)
+        self._last_line_end = b"" if suffix.startswith("\n") else b"\n"
 
     def is_whole(self, tokens: Sequence[int]) -> bool:
         """The text is at its end: an end token, the last allowed line, or the suffix has been reached."""
@@ -81,7 +92,42 @@ class RegionReader:
             data = b"\n".join(data.split(b"\n")[: self._max_lines])
         if self._echo and (start := data.find(self._echo)) >= 0:
             data = data[:start]
+        if self._depth and b"\n" in data:
+            data = self._within_block(data)
         return data
+
+    def _within_block(self, data: bytes) -> bytes:
+        """Up to the first line that is indented less than both sides: the suffix goes on with a block that it ends."""
+        end = data.find(b"\n") + 1
+        while end:
+            newline = data.find(b"\n", end)
+            line = data[end : newline if newline >= 0 else len(data)]
+            if line.strip() and _indent(line.decode("utf-8", "replace")) < self._depth:
+                return data[:end].rstrip() + self._last_line_end
+            end = newline + 1
+        return data
+
+
+def block_depth(prefix: str, suffix: str) -> int:
+    """Columns that every further line of the region is indented by at least; 0: any will do.
+
+    The lesser indentation of the prefix's last line and the suffix's first whole one. A shallower line between the two
+    would end the block that the suffix goes on with.
+    """
+    before = next((line for line in reversed(prefix[-_NEAR:].split("\n")) if line.strip()), "")
+    rest, _, after = suffix[:_NEAR].partition("\n")
+    lines = after.split("\n") if rest.strip() and not _at_line_start(prefix) else suffix[:_NEAR].split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    return min(_indent(before), _indent(first))
+
+
+def _at_line_start(prefix: str) -> bool:
+    return not prefix or prefix.endswith("\n")
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(8)
+    return len(expanded) - len(expanded.lstrip(" "))
 
 
 def echo_of(suffix: str) -> str:

@@ -105,7 +105,7 @@ class UniformDenoising:
         self.n_cells = [row.n_cells for row in plan]
         self.noise = [Noise(row.seed, row.n_cells) for row in plan]
         self.reader = RegionReader(
-            denoiser.vocabulary, prompt.heal, frozenset((denoiser.end,)), fill.max_lines, fill.suffix
+            denoiser.vocabulary, prompt.heal, frozenset((denoiser.end,)), fill.max_lines, fill.prefix, fill.suffix
         )
         self._first_allowed: Tensor | None = None
         if prompt.heal:

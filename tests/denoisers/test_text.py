@@ -15,7 +15,7 @@ from engine.denoisers.denoiser import DenoiserError
 from engine.denoisers.guess import Lookup, copied_text
 from engine.denoisers.jacobi import JacobiRow
 from engine.denoisers.prompt import load_format, strided, window_start
-from engine.denoisers.region import RegionReader, echo_of
+from engine.denoisers.region import RegionReader, block_depth, echo_of
 from engine.denoisers.uniform import UniformDenoiser
 from engine.denoisers.vocabulary import Vocabulary, VocabularyError
 from engine.protocol import Fill
@@ -149,6 +149,33 @@ def test_a_region_ends_at_its_end_token_line_or_the_suffix(vocabulary: Vocabular
 )
 def test_what_counts_as_the_suffix(suffix: str, echo: str) -> None:
     assert echo_of(suffix) == echo
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "depth"),
+    [
+        ("", "", 0),
+        ("def f():\n    x = 1\n", "    return x\n", 4),
+        ("def f():\n    if x:\n        y()\n", "    return x\n", 4),
+        ("def f():\n", "    return x\n", 0),
+        ("    x = f(", ")\n    return x\n", 4),
+        ("    x = f(", ")\n\n\ndef g():\n", 0),
+        ("\tif x:\n\t\ty()\n", "\n\treturn\n", 8),
+        ("    x = 1\n", "", 0),
+    ],
+)
+def test_how_deep_a_region_lies(prefix: str, suffix: str, depth: int) -> None:
+    assert block_depth(prefix, suffix) == depth
+
+
+def test_a_region_ends_where_its_block_ends(vocabulary: Vocabulary) -> None:
+    prefix, suffix = "def f(x):\n    y = 1\n", "    return y\n"
+    reader = RegionReader(vocabulary, b"", frozenset(), prefix=prefix, suffix=suffix)
+    inside = vocabulary.encode("    if x:\n\n        y = 2\n")
+    assert not reader.is_whole(inside)
+    outside = vocabulary.encode("    if x:\n\n        y = 2\n\n\ndef g():\n")
+    assert reader.is_whole(outside)
+    assert reader.text(outside).text == "    if x:\n\n        y = 2\n"
 
 
 def test_a_split_character_is_shown_late_and_never_garbled(vocabulary: Vocabulary) -> None:
