@@ -34,16 +34,14 @@ from engine.protocol import (
     Hello,
     Loading,
     Message,
-    ProtocolError,
     Request,
     Result,
     Shutdown,
     Status,
     StatusReport,
     Welcome,
-    pack,
-    unpack_reply,
 )
+from engine.wire import ProtocolError, pack, unpack_reply
 
 _CONNECT_TIMEOUT_S: Final = 1.0
 _START_TIMEOUT_S: Final = 60.0

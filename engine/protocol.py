@@ -1,18 +1,15 @@
-"""Message types between the editors' server and the engine, and their packing.
+"""Message types between the editors' server and the engine.
 
-Owns: what travels on the socket. Must not know: sockets, torch, documents. Imports nothing heavy.
-Every message is a frozen attrs class. On the wire it is one msgpack map: `protocol` (the version), `type`, and the
-fields. Decoding is strict: a wrong type, an unknown field or version, or too many bytes raise `ProtocolError`.
+Owns: what travels on the socket; `engine.wire` packs it. Must not know: sockets, torch, documents. Imports nothing
+heavy. Every message is a frozen attrs class.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Any, Final, get_args, get_origin
+from typing import Final
 
-import cattrs
-import msgpack
-from attrs import fields, frozen
+from attrs import frozen
 
 PROTOCOL: Final = 1
 """Version of this protocol. A peer that speaks another one gets `ErrorCode.UNKNOWN_PROTOCOL`."""
@@ -301,131 +298,3 @@ class StatusReport:
 Request = Hello | Fill | Cancel | Status | Shutdown
 Reply = Welcome | Loading | Frame | Result | Failure | StatusReport
 Message = Request | Reply
-
-REQUESTS: Final[dict[str, type[Any]]] = {
-    "hello": Hello,
-    "fill": Fill,
-    "cancel": Cancel,
-    "status": Status,
-    "shutdown": Shutdown,
-}
-REPLIES: Final[dict[str, type[Any]]] = {
-    "welcome": Welcome,
-    "loading": Loading,
-    "frame": Frame,
-    "result": Result,
-    "error": Failure,
-    "status_report": StatusReport,
-}
-_NAMES: Final = {cls: name for name, cls in (*REQUESTS.items(), *REPLIES.items())}
-
-
-class ProtocolError(ValueError):
-    """A message could not be read. `request_id` is filled in where the message still told it."""
-
-    def __init__(self, code: ErrorCode, message: str, request_id: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-        self.request_id = request_id
-
-
-def _strict(kind: type) -> Any:
-    """A structure hook that takes exactly `kind`: cattrs would turn 5 into "5" and "5" into 5."""
-
-    def structure(value: object, _: object) -> object:
-        if type(value) is kind:
-            return value
-        if kind is float and type(value) is int:
-            return float(value)
-        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
-
-    return structure
-
-
-_converter = cattrs.Converter(forbid_extra_keys=True)
-
-
-def _register(kind: type) -> None:
-    """Register by identity: a hook by class would also catch the enums, which subclass str and int."""
-
-    def is_kind(asked: Any) -> bool:
-        return asked is kind
-
-    _converter.register_structure_hook_func(is_kind, _strict(kind))
-
-
-for _kind in (str, int, float, bool):
-    _register(_kind)
-
-
-def _strict_tuple(kind: Any) -> Any:
-    """As `_strict`, for `tuple[X, ...]`: cattrs would take any iterable, so a string too."""
-    (item, _) = get_args(kind)
-
-    def structure(value: object, _: object) -> object:
-        if not isinstance(value, list):
-            raise TypeError(f"expected a list, got {type(value).__name__}")
-        return tuple(_converter.structure(one, item) for one in value)
-
-    return structure
-
-
-def _is_tuple(kind: Any) -> bool:
-    origin: object = get_origin(kind)
-    return origin is tuple
-
-
-_converter.register_structure_hook_factory(_is_tuple, _strict_tuple)
-
-
-def pack(message: Message) -> bytes:
-    """Message to bytes."""
-    body = _converter.unstructure(message)
-    return bytes(msgpack.packb({"protocol": PROTOCOL, "type": _NAMES[type(message)], **body}))
-
-
-def unpack_request(data: bytes) -> Request:
-    """Bytes that a client sent to a message. Raises `ProtocolError`."""
-    message: Request = _unpack(data, REQUESTS)
-    return message
-
-
-def unpack_reply(data: bytes) -> Reply:
-    """Bytes that the engine sent to a message. Raises `ProtocolError`."""
-    message: Reply = _unpack(data, REPLIES)
-    return message
-
-
-def _unpack(data: bytes, types: dict[str, type[Any]]) -> Any:
-    if len(data) > MAX_MESSAGE_BYTES:
-        raise ProtocolError(ErrorCode.TOO_LARGE, f"message of {len(data)} bytes; at most {MAX_MESSAGE_BYTES} are taken")
-    try:
-        body = msgpack.unpackb(data)
-    except Exception as error:  # msgpack raises many kinds; all mean the same to the sender
-        raise ProtocolError(ErrorCode.BAD_MESSAGE, f"not msgpack: {type(error).__name__}") from None
-    if not isinstance(body, dict):
-        raise ProtocolError(ErrorCode.BAD_MESSAGE, "a message is a map with `protocol` and `type`")
-    request_id = body.get("request_id")
-    known_id = request_id if isinstance(request_id, str) and len(request_id) <= 200 else ""
-    version = body.pop("protocol", None)
-    if type(version) is not int or version != PROTOCOL:
-        raise ProtocolError(
-            ErrorCode.UNKNOWN_PROTOCOL,
-            f"this side speaks protocol {PROTOCOL}; update the older of `midfill` and the editor's server",
-            known_id,
-        )
-    name = body.pop("type", None)
-    cls = types.get(name) if isinstance(name, str) else None
-    if cls is None:
-        raise ProtocolError(ErrorCode.BAD_MESSAGE, f"unknown type; known are {', '.join(types)}", known_id)
-    try:
-        return _converter.structure(body, cls)
-    except Exception as error:  # cattrs groups the causes; name the fields, never their contents
-        raise ProtocolError(ErrorCode.BAD_MESSAGE, f"{name}: {_cause(error, cls)}", known_id) from None
-
-
-def _cause(error: BaseException, cls: type[Any]) -> str:
-    names = {field.name for field in fields(cls)}
-    causes = cattrs.transform_error(error) if isinstance(error, cattrs.BaseValidationError) else []
-    told = "; ".join(causes[:3])[:300]
-    return told or f"fields do not fit; known are {', '.join(sorted(names))}"

@@ -20,12 +20,10 @@ from engine.protocol import (
     ErrorCode,
     Failure,
     Frame,
-    ProtocolError,
     Reply,
     Request,
-    pack,
-    unpack_request,
 )
+from engine.wire import ProtocolError, pack, unpack_request
 
 _OUTBOX: Final = "inproc://outbox"
 _HIGH_WATER: Final = 2000

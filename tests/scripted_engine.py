@@ -35,7 +35,6 @@ from engine.protocol import (
     Limits,
     Loading,
     Model,
-    ProtocolError,
     Reason,
     Reply,
     Request,
@@ -46,9 +45,8 @@ from engine.protocol import (
     StatusReport,
     Timings,
     Welcome,
-    pack,
-    unpack_request,
 )
+from engine.wire import ProtocolError, pack, unpack_request
 
 NOTE: Final = "Follows a script; is of no use to anybody."
 MODEL: Final = Model("scripted", Family.UNIFORM, "cpu", "float32", 0, NOTE)

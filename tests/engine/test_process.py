@@ -31,8 +31,8 @@ from engine.protocol import (
     Fill,
     Frame,
     Reason,
-    unpack_reply,
 )
+from engine.wire import unpack_reply
 from tests.conftest import PrivateFolders
 
 FILL = Fill(

@@ -35,9 +35,8 @@ from engine.protocol import (
     Result,
     Timings,
     Welcome,
-    pack,
-    unpack_request,
 )
+from engine.wire import pack, unpack_request
 
 MODEL = Model("scripted", Family.CAUSAL, "cpu", "float32", 1_000_000, "For tests.")
 WELCOME = Welcome("0", 1, MODEL, Limits(message_bytes=1 << 23, region_tokens=100, alternatives=1, queue=1))

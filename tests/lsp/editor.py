@@ -209,6 +209,14 @@ class Ask:
             return error
         raise AssertionError(f"no error but {result}")
 
+    async def error_code(self) -> int | None:
+        """The code of the error that it ends with; None when it ends well."""
+        try:
+            await self.answer
+        except JsonRpcException as error:
+            return error.code
+        return None
+
 
 def text_of(frame: Any) -> str:
     """The text that a frame shows."""
