@@ -23,7 +23,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from engine.paths import default_endpoint
+from engine.paths import default_endpoint, log_dir
 from engine.protocol import (
     MAX_MESSAGE_BYTES,
     Cancel,
@@ -314,6 +314,11 @@ def _start(endpoint: str, arguments: Sequence[str], complaints: IO[bytes]) -> su
     )
     _started.append(process)
     return process
+
+
+def client_log(name: str) -> Path:
+    """Where a client of this name keeps its log: beside the engine's. Raises `OSError`."""
+    return log_dir() / f"{name}.log"
 
 
 def engine_command() -> list[str]:

@@ -15,7 +15,7 @@ from typing import Final
 from lsprotocol.types import ErrorCodes
 from pygls.exceptions import JsonRpcException
 
-from engine.paths import log_dir
+from engine.client import client_log
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 _MAX_BYTES: Final = 2_000_000
@@ -58,7 +58,7 @@ def _place(error: BaseException) -> str:
 
 def _file_handler() -> logging.Handler | None:
     try:
-        path = log_dir() / "midfill-lsp.log"
+        path = client_log("midfill-lsp")
         if path.exists() and path.stat().st_size > _MAX_BYTES:
             path.replace(path.with_suffix(".log.1"))
         path.touch(mode=0o600)
