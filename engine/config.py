@@ -37,7 +37,7 @@ class EngineConfig:
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
     dtype: str = attrs.field(default="auto", validator=attrs.validators.in_(("auto", "float32", "bfloat16", "float16")))
     threads: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-    """CPU threads of torch; 0: one per physical core."""
+    """CPU threads of torch; 0: one per physical core, or one for a model of less than 100 MB."""
     idle_exit_s: float = attrs.field(default=1800.0, validator=_positive)
     """Leave after this long without a request."""
     cache_mb: int = attrs.field(default=512, validator=_positive)

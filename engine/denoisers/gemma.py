@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import torch
+from attrs import frozen
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -24,8 +25,24 @@ class Memory(Protocol):
         ...
 
 
+@frozen(eq=False)
+class _Joined:
+    """A layer's weights as `[in, out]`, those that read the same input side by side."""
+
+    qkv: Tensor
+    out: Tensor
+    gate_up: Tensor
+    down: Tensor
+    expert_gate_up: Tensor
+    expert_down: Tensor
+
+
+def _columns(*weights: Tensor) -> Tensor:
+    return torch.cat(weights).T.contiguous()
+
+
 class _Layer:
-    """One layer's weights, with the projections that read the same input joined."""
+    """One layer's weights."""
 
     def __init__(self, decoder: Any, encoder: Any, config: Any, join: bool) -> None:
         attention = decoder.self_attn
@@ -37,12 +54,19 @@ class _Layer:
         self.scalars = (encoder.layer_scalar, decoder.layer_scalar)
         self.one_expert = config.num_experts == 1
         self.window: int = config.sliding_window if attention.is_sliding else 0
-        self.qkv = self.gate_up = None
         self.has_v = attention.v_proj is not None
-        projections = [attention.q_proj, attention.k_proj, *([attention.v_proj] if self.has_v else [])]
-        if join and not config.attention_bias:
-            self.qkv = torch.cat([p.weight for p in projections])
-            self.gate_up = torch.cat([decoder.mlp.gate_proj.weight, decoder.mlp.up_proj.weight])
+        self.joined: _Joined | None = None
+        if join and self.one_expert and not config.attention_bias:
+            mlp, experts = decoder.mlp, decoder.experts
+            projections = [attention.q_proj, attention.k_proj, *([attention.v_proj] if self.has_v else [])]
+            self.joined = _Joined(
+                qkv=_columns(*(p.weight for p in projections)),
+                out=_columns(attention.o_proj.weight),
+                gate_up=_columns(mlp.gate_proj.weight, mlp.up_proj.weight),
+                down=_columns(mlp.down_proj.weight),
+                expert_gate_up=_columns(experts.gate_up_proj[0]),
+                expert_down=_columns(experts.down_proj[0]),
+            )
 
 
 class GemmaForward:
@@ -54,7 +78,7 @@ class GemmaForward:
         decoder = model.model.decoder
         encoder = model.model.encoder.language_model
         self._join = sum(p.numel() for p in decoder.parameters()) < 100_000_000
-        """Joined copies cost memory; only a small model, bound by the number of calls, gains from them."""
+        """Copies cost memory; only a small model, bound by calls and by packing weights at each, gains from them."""
         self.layers = [_Layer(d, e, config, self._join) for d, e in zip(decoder.layers, encoder.layers, strict=True)]
         self.shapes = [LayerShape(one.n_kv_heads, one.head_dim, one.window) for one in self.layers]
         self.embedding: nn.Embedding = decoder.embed_tokens
@@ -140,8 +164,8 @@ class GemmaForward:
     ) -> Tensor:
         rows, n, _ = x.shape
         a = layer.attention
-        if layer.qkv is not None:
-            heads = F.linear(x, layer.qkv).view(rows, n, -1, layer.head_dim)
+        if layer.joined is not None:
+            heads = (x @ layer.joined.qkv).view(rows, n, -1, layer.head_dim)
             q = heads[:, :, : layer.n_heads]
             k = heads[:, :, layer.n_heads : layer.n_heads + layer.n_kv_heads]
             v = heads[:, :, layer.n_heads + layer.n_kv_heads :] if layer.has_v else k
@@ -156,16 +180,17 @@ class GemmaForward:
         out = F.scaled_dot_product_attention(
             q, keys, values, attn_mask=mask, scale=a.scaling, enable_gqa=layer.n_heads != layer.n_kv_heads
         )
-        projected: Tensor = a.o_proj(out.transpose(1, 2).reshape(rows, n, -1))
+        out = out.transpose(1, 2).reshape(rows, n, -1)
+        projected: Tensor = a.o_proj(out) if layer.joined is None else out @ layer.joined.out
         return projected
 
     def _dense(self, x: Tensor, layer: _Layer) -> Tensor:
         mlp = layer.decoder.mlp
-        if layer.gate_up is None:
+        if layer.joined is None:
             out: Tensor = mlp(x)
             return out
-        gate, up = F.linear(x, layer.gate_up).chunk(2, dim=-1)
-        projected: Tensor = mlp.down_proj(mlp.act_fn(gate) * up)
+        gate, up = (x @ layer.joined.gate_up).chunk(2, dim=-1)
+        projected: Tensor = (mlp.act_fn(gate) * up) @ layer.joined.down
         return projected
 
     def _experts(self, x: Tensor, layer: _Layer) -> Tensor:
@@ -173,9 +198,9 @@ class GemmaForward:
         flat = x.reshape(-1, x.shape[-1])
         normed = self._norm(flat, module.pre_feedforward_layernorm_2)
         experts = module.experts
-        if layer.one_expert:  # routing over one expert always gives it weight 1
-            gate, up = F.linear(normed, experts.gate_up_proj[0]).chunk(2, dim=-1)
-            out = F.linear(experts.act_fn(gate) * up, experts.down_proj[0]) * module.router.per_expert_scale
+        if layer.joined is not None:  # routing over one expert always gives it weight 1
+            gate, up = (normed @ layer.joined.expert_gate_up).chunk(2, dim=-1)
+            out = (experts.act_fn(gate) * up) @ layer.joined.expert_down * module.router.per_expert_scale
         else:
             _, weights, chosen = module.router(flat)
             out = experts(normed, chosen, weights)

@@ -36,8 +36,10 @@ def load_denoiser(folder: ModelFolder, config: EngineConfig, tell: Tell) -> Deno
     hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    if config.threads:
-        torch.set_num_threads(config.threads)
+    if config.threads or _is_small(
+        folder.path
+    ):  # a small model's steps are too short to share: threads wait for threads
+        torch.set_num_threads(config.threads or 1)
     tell("reading the configuration", 0.1)
     settings = _read_json(folder.path / "config.json")
     architecture = next(iter(settings.get("architectures") or ()), "")
@@ -60,8 +62,7 @@ def load_denoiser(folder: ModelFolder, config: EngineConfig, tell: Tell) -> Deno
 
 
 def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
-    small = (folder.path / "model.safetensors").exists() and (folder.path / "model.safetensors").stat().st_size < 2**28
-    dtype = _dtype(config.dtype, torch.float32 if small or device.type == "cpu" else torch.bfloat16)
+    dtype = _dtype(config.dtype, torch.float32 if _is_small(folder.path) or device.type == "cpu" else torch.bfloat16)
     tell("reading the weights", 0.3)
     network = transformers.DiffusionGemmaForBlockDiffusion.from_pretrained(
         folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
@@ -141,6 +142,11 @@ def _model(folder: ModelFolder, family: Family, network: Any, dtype: torch.dtype
 
 def _limits(config: EngineConfig, region_tokens: int) -> Limits:
     return Limits(MAX_MESSAGE_BYTES, region_tokens, _MAX_ALTERNATIVES, config.queue)
+
+
+def _is_small(folder: Path) -> bool:
+    """Less than 100 MB of weights."""
+    return sum(file.stat().st_size for file in folder.glob("*.safetensors")) < 100_000_000
 
 
 def _device(asked: str) -> torch.device:

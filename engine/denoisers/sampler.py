@@ -14,6 +14,9 @@ from torch import Tensor
 _NEVER = 1e9
 """Entropy put on cells that are no part of a row's region, in nats: never accepted, never counted."""
 
+_LOWEST = -1e4
+"""Log-probability of what is not allowed: its probability is exactly 0, and 0 times this is 0, not nan."""
+
 
 @frozen
 class SamplerSettings:
@@ -56,8 +59,9 @@ def decide(
     `renoise` int64, `free` bool, all `[rows, cells]`: the numbers to sample and renoise with, and the cells that are
     part of the row's region.
     """
-    probabilities = torch.softmax(logits / temperature, dim=-1)
-    entropy = torch.special.entr(probabilities).sum(-1)
+    log_probabilities = torch.log_softmax(logits / temperature, dim=-1).clamp_(min=_LOWEST)
+    probabilities = log_probabilities.exp()
+    entropy = -torch.linalg.vecdot(probabilities, log_probabilities)
     argmax = logits.argmax(-1)
     ranked, order = torch.where(free, entropy, torch.full_like(entropy, _NEVER)).sort(dim=-1)
     within = ranked.cumsum(-1) - ranked <= bound
