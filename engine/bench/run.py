@@ -48,7 +48,7 @@ async def run(model: str, n: int, threads: int, tell: Tell) -> Report:
         report = Report(about.name, about.family, about.device, about.dtype, torch.get_num_threads())
         rounds = _Rounds(engine, denoiser)
         fills = holes(n + 1, _REGION_TOKENS)
-        await rounds.go(fills[0], record=False)  # allocations, kernels' choices
+        await rounds.go(attrs.evolve(fills[0], max_tokens=4), record=False)  # allocations, kernels' choices
         for i, fill in enumerate(fills[1:]):
             tell(f"hole {i + 1} of {n}", (i + 1) / (n + 1))
             await rounds.go(fill)

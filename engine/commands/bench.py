@@ -40,7 +40,7 @@ def bench(
 
     try:
         with status:
-            report = asyncio.run(run(absolute_model(model), 4 if quick else n, threads, tell))
+            report = asyncio.run(run(absolute_model(model), 3 if quick else n, threads, tell))
     except ModelNotFoundError as error:
         raise BadInputError(str(error)) from None
     except (EngineError, DenoiserError) as error:
