@@ -14,11 +14,12 @@ from transformers.utils import logging as hf_logging
 
 from engine.config import EngineConfig
 from engine.denoisers.causal import CausalDenoiser
+from engine.denoisers.chat import chat_format
 from engine.denoisers.denoiser import Denoiser, DenoiserError
 from engine.denoisers.gemma import GemmaForward
 from engine.denoisers.kv_store import KVStore, LayerShape
 from engine.denoisers.prefix_cache import PrefixCache
-from engine.denoisers.prompt import PromptBuilder, load_format
+from engine.denoisers.prompt import FimFormat, PromptBuilder, load_format
 from engine.denoisers.uniform import UniformDenoiser, settings_from
 from engine.denoisers.vocabulary import Vocabulary, VocabularyError
 from engine.models.resolve import ModelFolder
@@ -70,7 +71,8 @@ def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, te
     network.eval()  # type: ignore[no-untyped-call]
     forward = GemmaForward(network)
     vocabulary = Vocabulary(folder.path, forward.embedding.num_embeddings)
-    fim = load_format(folder.path, vocabulary)
+    has_fim = vocabulary.id(FimFormat().end) is not None or (folder.path / "midfill.json").exists()
+    fim = load_format(folder.path, vocabulary) if has_fim else chat_format(folder.path)
     builder = PromptBuilder(vocabulary, fim, config.context_tokens)
     generation = folder.path / "generation_config.json"
     denoiser = UniformDenoiser(

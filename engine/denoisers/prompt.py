@@ -7,6 +7,7 @@ least comes first, and windows start at boundaries that move in strides.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -39,8 +40,11 @@ class FimFormat:
     """The prompt: names of tokens, and `{snippets}`, `{suffix}`, `{prefix}` for the texts. The default is the usual
     prefix-suffix-middle form with an empty prefix, and the real prefix as the beginning of the middle: models answer
     it as well (docs/evaluation.md), and typing only appends."""
+    chat: str = ""
+    """In place of `layout`, for models that only follow instructions: a rendered chat with `{suffix}`, `{language}` and
+    `{prefix}` in it, control tokens and all (see `engine.denoisers.chat`)."""
     end: str = "<|fim_pad|>"
-    """Token that fills up a region behind its text."""
+    """Token that fills up a region behind its text. Empty: there is none, and candidates of several sizes compete."""
     file: str = "<|file_sep|>"
     """Token that opens another file's text (a snippet); a model without it gets no snippets."""
     context_tokens: int = 0
@@ -51,6 +55,10 @@ class FimFormat:
     """Suffix tokens clamped on the canvas, behind the region."""
     regions: tuple[int, ...] = (16, 32, 64, 128, 256)
     """Region sizes in cells."""
+    heals_line_ends: bool = False
+    """Withdraw a last prefix token that ends with a line end as well: right where the tokenizer joins a line end with
+    the next line's indentation. Elsewhere a finished line is a clean boundary, and withdrawing its end makes the model
+    add blank lines (docs/evaluation.md)."""
 
 
 @frozen
@@ -70,7 +78,7 @@ class Prompt:
     """The suffix's tokens alone, near and far."""
 
 
-_TEXTS: Final = ("{snippets}", "{suffix}", "{prefix}")
+_TEXTS: Final = ("{snippets}", "{suffix}", "{prefix}", "{language}")
 
 
 def load_format(folder: Path, vocabulary: Vocabulary) -> FimFormat:
@@ -82,7 +90,7 @@ def load_format(folder: Path, vocabulary: Vocabulary) -> FimFormat:
     except (OSError, ValueError, AttributeError, cattrs.BaseValidationError) as error:
         told = "; ".join(cattrs.transform_error(error)) if isinstance(error, cattrs.BaseValidationError) else error
         raise DenoiserError(f"{file}: `fim` can't be read ({told})") from None
-    for name in (*fim.layout, fim.end):
+    for name in (*(fim.layout if not fim.chat else ()), *([fim.end] if fim.end else [])):
         if name not in _TEXTS and vocabulary.id(name) is None:
             raise DenoiserError(
                 f"{folder}: this model cannot infill: its tokenizer has no token {name!r}. Choose a model with"
@@ -98,26 +106,37 @@ class PromptBuilder:
         self._vocabulary, self.fim = vocabulary, fim
         self.context_tokens = min(context_tokens, fim.context_tokens or context_tokens)
         self._file = vocabulary.id(fim.file)
+        parts = re.split(f"({'|'.join(map(re.escape, _TEXTS))})", fim.chat) if fim.chat else fim.layout
+        self._parts: list[str | list[int]] = [part if part in _TEXTS else self._fixed(part) for part in parts]
+        """The prompt in order: names of texts, and what is the same for all fills."""
+        self._n_fixed = sum(len(part) for part in self._parts if isinstance(part, list))
+
+    def _fixed(self, part: str) -> list[int]:
+        index = self._vocabulary.id(part)
+        return [index] if index is not None else self._vocabulary.encode_marked(part)
 
     def build(self, fill: Fill) -> Prompt:
         """Tokens of the whole prompt. Line ends are read as `\\n`, whatever the document uses."""
         fill = attrs.evolve(fill, prefix=_plain_lines(fill.prefix), suffix=_plain_lines(fill.suffix))
         fim, encode = self.fim, self._vocabulary.encode
-        budget = self.context_tokens - len(fim.layout)
+        language = encode(fill.language)[:8]
+        budget = max(8, self.context_tokens - self._n_fixed - len(language))
         far_budget = min(fim.far_suffix, budget // 4)
         suffix = encode(fill.suffix[: (far_budget + fim.near_suffix) * 2 * _CHARACTERS_PER_TOKEN])
         near, far = suffix[: fim.near_suffix], suffix[fim.near_suffix :][:far_budget]
         snippets = self._snippets(fill, budget // 3)
         prefix = self._prefix(fill.prefix, budget - len(far) - len(snippets))
         heal = self._vocabulary.decode(prefix[-1:])
-        prefix = prefix[:-1]
-        texts = dict(zip(_TEXTS, (snippets, far, prefix), strict=True))
+        if heal.endswith(b"\n") and not fim.heals_line_ends:
+            heal = b""
+        elif prefix:
+            prefix = prefix[:-1]
+        texts = dict(zip(_TEXTS, (snippets, far, prefix, language), strict=True))
         tokens: list[int] = []
         n_scoring = 0
-        for name in fim.layout:
-            index = self._vocabulary.id(name) if name not in texts else None
-            tokens += texts[name] if index is None else [index]
-            if name == "{prefix}":
+        for part in self._parts:
+            tokens += part if isinstance(part, list) else texts[part]
+            if part == "{prefix}":
                 n_scoring = len(tokens)
         return Prompt(tuple(tokens), n_scoring, heal, tuple(near), tuple(prefix), (*near, *far))
 

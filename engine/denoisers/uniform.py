@@ -62,11 +62,10 @@ class UniformDenoiser:
         self.forward, self.vocabulary, self.builder = forward, vocabulary, builder
         self.settings, self.cache = settings, cache
         self.model, self.limits = model, limits
-        end = vocabulary.id(builder.fim.end)
-        assert end is not None, "the format was checked when it was loaded"
-        self.end = end
+        self.end = vocabulary.id(builder.fim.end) if builder.fim.end else None
+        """Token that fills up a region; None: the model has none."""
         banned = vocabulary.banned
-        self.banned = banned[banned != end].to(forward.device)
+        self.banned = banned[banned != (-1 if self.end is None else self.end)].to(forward.device)
         text = torch.ones(vocabulary.size, dtype=torch.bool)
         text[vocabulary.banned] = False
         self.noise_tokens = text.nonzero().squeeze(1)
@@ -94,7 +93,9 @@ class UniformDenoiser:
         first = next((size for size in fitting if size >= asked), fitting[-1])
         others = sorted((size for size in fitting if size != first), key=lambda size: abs(size - first))
         order = [first, *others]
-        return [RowPlan(order[i % len(order)], fill.seed + i // len(order)) for i in range(max(1, fill.n_alternatives))]
+        least = 1 if self.end is not None else len(order)  # without a fill token only another size is another length
+        n_rows = max(least, fill.n_alternatives)
+        return [RowPlan(order[i % len(order)], fill.seed + i // len(order)) for i in range(n_rows)]
 
 
 class UniformDenoising:
@@ -105,7 +106,12 @@ class UniformDenoising:
         self.n_cells = [row.n_cells for row in plan]
         self.noise = [Noise(row.seed, row.n_cells) for row in plan]
         self.reader = RegionReader(
-            denoiser.vocabulary, prompt.heal, frozenset((denoiser.end,)), fill.max_lines, fill.prefix, fill.suffix
+            denoiser.vocabulary,
+            prompt.heal,
+            frozenset(() if denoiser.end is None else (denoiser.end,)),
+            fill.max_lines,
+            fill.prefix,
+            fill.suffix,
         )
         self._first_allowed: Tensor | None = None
         if prompt.heal:
@@ -193,7 +199,7 @@ class UniformDenoising:
 
     def _first_canvas(self) -> Tensor:
         d, near = self._d, torch.tensor(self.prompt.near, dtype=torch.long)
-        canvas = torch.full((len(self.n_cells), self._width + len(near)), d.end)
+        canvas = torch.zeros(len(self.n_cells), self._width + len(near), dtype=torch.long)
         self._free = torch.zeros(len(self.n_cells), self._width, dtype=torch.bool)
         self._clamped = torch.zeros(canvas.shape, dtype=torch.bool)
         for row, n in enumerate(self.n_cells):

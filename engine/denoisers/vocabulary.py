@@ -48,6 +48,15 @@ class Vocabulary:
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
 
+    def encode_marked(self, text: str) -> list[int]:
+        """Token ids of our own text, in which names of special tokens mean the tokens."""
+        self._tokenizer.encode_special_tokens = False
+        try:
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        finally:
+            self._tokenizer.encode_special_tokens = True
+        return ids
+
     def decode(self, ids: Sequence[int]) -> bytes:
         """The bytes that the tokens stand for; special tokens stand for none."""
         return b"".join(self._pieces[i] for i in ids)

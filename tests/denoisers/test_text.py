@@ -104,6 +104,16 @@ def test_a_window_of_one_endless_line(bundled: UniformDenoiser) -> None:
     assert len(prompt.tokens) <= 320
 
 
+def test_a_finished_line_is_not_withdrawn(bundled: UniformDenoiser, tiny_causal: CausalDenoiser) -> None:
+    """Except where the tokenizer joins a line end with the indentation behind it, as the bundled model's does."""
+    fill = Fill("a", "def f():\n", "\n")
+    causal = tiny_causal.builder.build(fill)
+    assert causal.heal == b""
+    assert tiny_causal.vocabulary.decode(causal.prefix) == b"def f():\n"
+    assert bundled.builder.build(fill).heal.endswith(b"\n")
+    assert tiny_causal.builder.build(Fill("a", "def f():\n  ret", "\n")).heal in (b"t", b"et", b"ret")
+
+
 def test_line_ends_do_not_change_the_prompt(bundled: UniformDenoiser) -> None:
     unix = bundled.builder.build(Fill("a", "if x:\n    y", "\n\nz\n"))
     assert bundled.builder.build(Fill("a", "if x:\r\n    y", "\r\n\r\nz\r\n")) == unix
