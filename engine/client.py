@@ -288,7 +288,10 @@ async def connect_or_start(
         while asyncio.get_running_loop().time() < deadline:
             with contextlib.suppress(EngineUnreachableError):
                 return await EngineClient.connect(address, name, on_loading=on_loading)
-            if (code := process.poll()) not in (None, 0):  # 0: another engine was quicker
+            code = process.poll()
+            if code == 0:  # another engine was quicker, or was just leaving: then it's our turn again
+                process = _start(address, arguments, complaints)
+            elif code is not None:
                 complaints.seek(0)
                 told = complaints.read().decode(errors="replace").strip().splitlines()
                 cause = told[-1].removeprefix("midfill: ") if told else f"the engine left at once with code {code}"

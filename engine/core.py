@@ -364,8 +364,8 @@ class Core:
             n_waiting=len(self._scheduler) - running,
             n_fills=self._n_fills,
             n_failures=self._n_failures,
-            cache_bytes=denoiser.cache_bytes if denoiser is not None else 0,
-            cache_tokens=denoiser.cache_tokens if denoiser is not None else 0,
+            cache_bytes=denoiser.cache.n_bytes if denoiser is not None else 0,
+            cache_tokens=denoiser.cache.n_tokens if denoiser is not None else 0,
             resident_bytes=psutil.Process().memory_info().rss,
         )
 

@@ -53,16 +53,6 @@ class CausalDenoiser:
         self.device: torch.device = network.device
         self.windows = {shape.window for shape in self.shapes}
 
-    @property
-    def cache_bytes(self) -> int:
-        """Memory of the prefix cache now."""
-        return self.cache.n_bytes
-
-    @property
-    def cache_tokens(self) -> int:
-        """Prompt tokens in the prefix cache now."""
-        return self.cache.n_tokens
-
     def open(self, fill: Fill) -> CausalDenoising:
         """Begin a fill."""
         return CausalDenoising(self, fill, self.builder.build(fill))
@@ -125,16 +115,7 @@ class CausalDenoising:
     @property
     def counts(self) -> Counts:
         """Figures so far."""
-        watch = self._watch
-        return Counts(
-            n_steps=self._n_passes,
-            n_forward_passes=self._n_passes,
-            n_prompt_tokens=len(self.prompt.tokens),
-            n_reused_tokens=self._prefill.n_reused,
-            prefill_ms=watch["prefill"],
-            denoise_ms=watch["denoise"],
-            forward_ms=watch["forward"],
-        )
+        return self._watch.counts(self._n_passes, len(self.prompt.tokens), self._prefill.n_reused)
 
     def close(self) -> None:
         """Let go of the store and the rows."""

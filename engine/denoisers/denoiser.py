@@ -62,6 +62,16 @@ class Denoising(Protocol):
         ...
 
 
+class CacheFigures(Protocol):
+    """What the prefix cache holds now."""
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    @property
+    def n_tokens(self) -> int: ...
+
+
 class Denoiser(Protocol):
     """A loaded model."""
 
@@ -76,13 +86,8 @@ class Denoiser(Protocol):
         ...
 
     @property
-    def cache_bytes(self) -> int:
-        """Memory of the prefix cache now."""
-        ...
-
-    @property
-    def cache_tokens(self) -> int:
-        """Prompt tokens in the prefix cache now."""
+    def cache(self) -> CacheFigures:
+        """The prefix cache."""
         ...
 
     def open(self, fill: Fill) -> Denoising:

@@ -1,10 +1,12 @@
-"""Times of one fill by phase. Owns: running sums in milliseconds."""
+"""Times of one fill by phase. Owns: running sums in milliseconds, and their form in `Counts`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from engine.denoisers.denoiser import Counts
 
 
 class Stopwatch:
@@ -26,3 +28,16 @@ class Stopwatch:
             elapsed = (time.perf_counter() - start) * 1000
             for name in names:
                 self._sums[name] = self[name] + elapsed
+
+    def counts(self, n_passes: int, n_prompt_tokens: int, n_reused_tokens: int) -> Counts:
+        """Figures of a fill in which each denoising step was one forward pass."""
+        return Counts(
+            n_steps=n_passes,
+            n_forward_passes=n_passes,
+            n_prompt_tokens=n_prompt_tokens,
+            n_reused_tokens=n_reused_tokens,
+            prefill_ms=self["prefill"],
+            denoise_ms=self["denoise"],
+            rank_ms=self["rank"],
+            forward_ms=self["forward"],
+        )

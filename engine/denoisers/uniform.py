@@ -71,16 +71,6 @@ class UniformDenoiser:
         self.noise_tokens = text.nonzero().squeeze(1)
         """Tokens that a canvas starts from and is renoised with, `[n]`."""
 
-    @property
-    def cache_bytes(self) -> int:
-        """Memory of the prefix cache now."""
-        return self.cache.n_bytes
-
-    @property
-    def cache_tokens(self) -> int:
-        """Prompt tokens in the prefix cache now."""
-        return self.cache.n_tokens
-
     def open(self, fill: Fill) -> UniformDenoising:
         """Begin a fill."""
         return UniformDenoising(self, fill, self.builder.build(fill), self.plan(fill))
@@ -167,17 +157,7 @@ class UniformDenoising:
     @property
     def counts(self) -> Counts:
         """Figures so far."""
-        watch = self._watch
-        return Counts(
-            n_steps=self._step,
-            n_forward_passes=self._step,
-            n_prompt_tokens=len(self.prompt.tokens),
-            n_reused_tokens=self._prefill.n_reused,
-            prefill_ms=watch["prefill"],
-            denoise_ms=watch["denoise"],
-            rank_ms=watch["rank"],
-            forward_ms=watch["forward"],
-        )
+        return self._watch.counts(self._step, len(self.prompt.tokens), self._prefill.n_reused)
 
     def close(self) -> None:
         """Let go of the store and the rows."""

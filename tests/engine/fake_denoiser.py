@@ -9,13 +9,19 @@ from engine.denoisers.denoiser import Counts, Progress
 from engine.protocol import Candidate, Family, Fill, Limits, Model, Reason, Span
 
 
+class FakeCache:
+    """Holds nothing."""
+
+    n_bytes = 0
+    n_tokens = 0
+
+
 class FakeDenoiser:
     """Every fill takes as many steps as its `max_tokens` and says its own request id."""
 
     model = Model("fake", Family.UNIFORM, "cpu", "float32", 0, "A script.")
     limits = Limits(1000, 512, 4, 2)
-    cache_bytes = 0
-    cache_tokens = 0
+    cache = FakeCache()
 
     def __init__(self, on_step: Callable[[Fill, int], Any] = lambda fill, step: None) -> None:
         self.on_step = on_step
