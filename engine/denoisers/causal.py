@@ -82,12 +82,12 @@ class CausalDenoising:
         )
         self._watch = Stopwatch()
         *head, self._last = prompt.tokens
-        self._prefill = Prefill(denoiser.cache, head, self._encode)
         self._rows = [self.new_row() for _ in range(max(1, fill.n_alternatives))]
         self._steps = [0] * len(self._rows)
         self._memory: Rows | None = None
         self._n_passes = 0
         self._limited = False
+        self._prefill = Prefill(denoiser.cache, head, self._encode)  # last: it holds a store until `close`
 
     def advance(self) -> Progress:
         """One forward pass."""

@@ -108,7 +108,6 @@ class UniformDenoising:
             allowed = denoiser.vocabulary.starting_with(prompt.heal)
             self._first_allowed = torch.tensor(allowed, device=denoiser.forward.device)
         self._watch = Stopwatch()
-        self._prefill = Prefill(denoiser.cache, prompt.tokens, self._encode)
         self._step = 0
         self._ranked: list[int] | None = None
         self._scores = [0.0] * len(plan)
@@ -123,6 +122,7 @@ class UniformDenoising:
         self._settled = torch.zeros_like(self.argmax, dtype=torch.bool)
         self._soft: Tensor | None = None
         self._rows: Rows | None = None
+        self._prefill = Prefill(denoiser.cache, prompt.tokens, self._encode)  # last: it holds a store until `close`
 
     # Denoising
 
