@@ -136,29 +136,41 @@ class StockCausal:
         self._cache: Any = None
         self.tokens: list[int] = []
 
+    @contextmanager
+    def _stock_attention(self) -> Iterator[None]:
+        """The library's own attention, as a user of it has."""
+        network = self._denoiser.network
+        ours = network.config._attn_implementation
+        network.set_attn_implementation("sdpa")
+        try:
+            yield
+        finally:
+            network.set_attn_implementation(ours)
+
     def warm(self) -> None:
         """Encode the prompt but for its last token, so that `run` has nothing to prefill."""
         *head, _ = self.denoising.prompt.tokens
         self._cache = transformers.DynamicCache(config=self._denoiser.network.config)
-        with torch.inference_mode():
+        with torch.inference_mode(), self._stock_attention():
             self._denoiser.network(torch.tensor([head], device=self._denoiser.device), cache=self._cache)
 
     def run(self) -> str:
         """The text that the library makes of the hole."""
         prompt = torch.tensor([self.denoising.prompt.tokens], device=self._denoiser.device)
         start = prompt.shape[1]
-        out = self._denoiser.network.generate(
-            prompt,
-            attention_mask=torch.ones_like(prompt),
-            do_sample=False,
-            repetition_penalty=1.0,
-            max_new_tokens=self._n_tokens,
-            eos_token_id=sorted(self._denoiser.vocabulary.silent),
-            pad_token_id=0,
-            logits_processor=transformers.LogitsProcessorList([_Healing(self.denoising, start)]),
-            stopping_criteria=transformers.StoppingCriteriaList([_Whole(self.denoising, start)]),
-            **({"cache": self._cache} if self._cache is not None else {}),
-        )
+        with self._stock_attention():
+            out = self._denoiser.network.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                do_sample=False,
+                repetition_penalty=1.0,
+                max_new_tokens=self._n_tokens,
+                eos_token_id=sorted(self._denoiser.vocabulary.silent),
+                pad_token_id=0,
+                logits_processor=transformers.LogitsProcessorList([_Healing(self.denoising, start)]),
+                stopping_criteria=transformers.StoppingCriteriaList([_Whole(self.denoising, start)]),
+                **({"cache": self._cache} if self._cache is not None else {}),
+            )
         self.tokens = out[0, start:].tolist()
         if self._cache is not None:  # as it was, for the next run
             self._cache.crop(-(self._cache.get_seq_length() - (start - 1)))

@@ -13,6 +13,7 @@ import transformers
 from transformers.utils import logging as hf_logging
 
 from engine.config import EngineConfig
+from engine.denoisers import attention
 from engine.denoisers.causal import CausalDenoiser
 from engine.denoisers.chat import chat_format
 from engine.denoisers.denoiser import Denoiser, DenoiserError
@@ -96,6 +97,8 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
         folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
     )
     network.eval()  # type: ignore[no-untyped-call]
+    attention.register()
+    network.set_attn_implementation(attention.NAME)
     text = network.config.get_text_config()
     vocabulary = Vocabulary(folder.path, text.vocab_size)
     fim = load_format(folder.path, vocabulary)

@@ -6,8 +6,10 @@ import random
 from typing import Any
 
 import pytest
+import torch
 
 from engine.bench.stock import StockCausal
+from engine.denoisers.attention import grouped_attention
 from engine.denoisers.causal import CausalDenoiser, CausalDenoising
 from engine.models.resolve import ModelNotFoundError, resolve
 from engine.protocol import Fill
@@ -83,3 +85,16 @@ def test_the_real_model(load: Any) -> None:
         if converged(denoiser.open(fill)) != stock.tokens:
             different.append(cut)
     assert not different
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_grouped_attention_equals_repeated_heads(n: int) -> None:
+    generator = torch.Generator().manual_seed(n)
+    query = torch.randn(2, 6, n, 8, generator=generator)
+    key, value = torch.randn(2, 2, 2, 50, 8, generator=generator).unbind(0)
+    mask = torch.rand(2, 1, n, 50, generator=generator) < 0.7
+    mask[..., 0] = True
+    out, _ = grouped_attention(None, query, key, value, mask, scaling=0.3)
+    keys, values = key.repeat_interleave(3, dim=1), value.repeat_interleave(3, dim=1)
+    weights = ((query @ keys.transpose(-1, -2)) * 0.3).masked_fill(~mask, -torch.inf).softmax(-1)
+    torch.testing.assert_close(out, (weights @ values).transpose(1, 2))
