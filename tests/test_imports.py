@@ -1,4 +1,7 @@
-"""Imports run one way: what each part may import, and what must stay out of it."""
+"""Imports run one way: what the engine's parts may import, and what must stay out of them.
+
+The server's side is held by tests/lsp/test_imports.py.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,6 @@ def sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def test_the_server_knows_the_protocol_and_the_client_only() -> None:
-    allowed = ("engine.protocol", "engine.client", "engine.paths")  # paths: the folders' names, without imports
-    for file in sources("lsp_server"):
-        ours = {name for name in imported(file) if name.split(".")[0] == "engine"}
-        assert all(name == "engine" or name.startswith(allowed) for name in ours), f"{file}: {ours}"
-        assert not {name for name in imported(file) if name.split(".")[0] in HEAVY}, file
-
-
 def test_torch_is_imported_below_the_denoisers_only() -> None:
     for file in sources("engine"):
         place = file.relative_to(ROOT).as_posix()
@@ -57,8 +52,6 @@ def test_the_engine_does_not_know_the_server() -> None:
         ("engine.protocol", ("torch", "zmq", "transformers", "numpy")),
         ("engine.client", ("torch", "transformers", "numpy")),
         ("engine.commands", ("torch", "transformers")),
-        ("lsp_server.main", ("torch", "transformers")),
-        ("lsp_server.server", ("torch", "transformers")),
     ],
 )
 def test_what_a_module_pulls_in(module: str, kept_out: tuple[str, ...]) -> None:
