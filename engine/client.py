@@ -23,7 +23,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from engine.paths import default_endpoint, log_dir
+from engine.paths import UnsafeFolderError, default_endpoint, log_dir
 from engine.protocol import (
     MAX_MESSAGE_BYTES,
     Cancel,
@@ -44,6 +44,8 @@ from engine.protocol import (
 from engine.wire import ProtocolError, pack, unpack_reply
 
 _CONNECT_TIMEOUT_S: Final = 1.0
+_GREETING_TIMEOUT_S: Final = 30.0
+"""For an engine that has taken the connection: it answers between two units of work."""
 _START_TIMEOUT_S: Final = 60.0
 """Until a started process answers `Hello` with `Loading`; loading itself may take longer."""
 
@@ -97,7 +99,10 @@ class EngineClient:
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED)
         self._open: dict[str, _Open] = {}
         self._ids = itertools.count()
+        self._connected = asyncio.Event()
         self._greeted = asyncio.Event()
+        self._unreadable: Failure | None = None
+        """The engine speaks another protocol."""
         self._ready: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -110,20 +115,29 @@ class EngineClient:
         timeout_s: float = _CONNECT_TIMEOUT_S,
         on_loading: Callable[[Loading], None] | None = None,
     ) -> EngineClient:
-        """Connect to a running engine. It may still be loading: see `wait_ready`. Raises `EngineUnreachableError`."""
+        """Connect to a running engine. It may still be loading: see `wait_ready`.
+
+        Raises `EngineUnreachableError` when none is there, `EngineError` when it is of another version.
+        """
         client = cls(endpoint, name)
         client.on_loading = on_loading
         try:
             client._socket.connect(endpoint)
             client._tasks = [asyncio.create_task(client._receive()), asyncio.create_task(client._watch())]
             await client._send(Hello(client=name, pid=os.getpid()))
-            await asyncio.wait_for(client._greeted.wait(), timeout_s)
+            await asyncio.wait_for(client._connected.wait(), timeout_s)
+            await asyncio.wait_for(client._greeted.wait(), _GREETING_TIMEOUT_S)
         except (TimeoutError, zmq.ZMQError) as error:
             await client.close()
             raise EngineUnreachableError(f"no engine answers at {endpoint}") from error
         except asyncio.CancelledError:
             await client.close()
             raise
+        if client.closed:
+            await client.close()
+            if client._unreadable is not None:
+                raise EngineError(client._unreadable)
+            raise EngineUnreachableError(f"the engine at {endpoint} has just left")
         return client
 
     @property
@@ -206,12 +220,17 @@ class EngineClient:
         await self._socket.send(data)
 
     async def _receive(self) -> None:
-        while True:
-            try:
+        try:
+            while True:
                 self._take(unpack_reply(await self._socket.recv()))
-            except ProtocolError as error:  # an engine of another version: nothing after this can be trusted
-                self._fail_all(f"the engine answered in a way that this version can't read ({error})")
-                return
+        except ProtocolError as error:  # an engine of another version: nothing after this can be trusted
+            told = (
+                f"the engine at {self.endpoint} is of another version ({error}); end it: its id is in engine.lock there"
+            )
+            self._unreadable = Failure("", ErrorCode.UNKNOWN_PROTOCOL, told, retryable=False)
+            self._fail_all(told)
+        except zmq.ZMQError as error:
+            self._fail_all(f"the connection broke ({error})")
 
     def _take(self, reply: Message) -> None:
         match reply:
@@ -224,15 +243,20 @@ class EngineClient:
                 self.loading = reply
                 self._greeted.set()
                 if self.on_loading is not None:
-                    self.on_loading(reply)
+                    try:
+                        self.on_loading(reply)
+                    except Exception as error:  # the caller's own: it ends the wait
+                        self._set_ready_error(error)
             case Frame(request_id=request_id):
                 request = self._open.get(request_id)
                 if request is not None and request.on_frame is not None and not request.answer.done():
-                    request.on_frame(reply)
+                    try:
+                        request.on_frame(reply)
+                    except Exception as error:  # the caller's own: it ends this fill, and no other
+                        request.answer.set_exception(error)
             case Failure(request_id=""):
                 self._greeted.set()
-                if not self._ready.done():
-                    self._set_ready_error(EngineError(reply))
+                self._set_ready_error(EngineError(reply))
             case Failure(request_id=request_id):
                 request = self._open.get(request_id)
                 if request is not None and not request.answer.done():
@@ -249,23 +273,25 @@ class EngineClient:
             event = (await recv_monitor_message(self._monitor))["event"]
             if event == zmq.EVENT_CONNECTED:
                 connected = True
+                self._connected.set()
             elif event == zmq.EVENT_DISCONNECTED and connected:
                 self._fail_all("the engine process went away")
                 return
 
     def _fail_all(self, why: str) -> None:
         was_closed, self.closed = self.closed, True
-        if not self._ready.done():
-            self._set_ready_error(EngineUnreachableError(why))
+        self._greeted.set()
+        self._set_ready_error(EngineUnreachableError(why))
         for request in self._open.values():
             if not request.answer.done():
                 request.answer.set_exception(EngineUnreachableError(why))
         if self.on_closed is not None and not was_closed:
             self.on_closed(why)
 
-    def _set_ready_error(self, error: EngineError) -> None:
-        self._ready.set_exception(error)
-        self._ready.exception()  # taken: nobody has to wait for it
+    def _set_ready_error(self, error: Exception) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(error)
+            self._ready.exception()  # taken: nobody has to wait for it
 
 
 async def connect_or_start(
@@ -275,11 +301,19 @@ async def connect_or_start(
     arguments: Sequence[str] = (),
     on_loading: Callable[[Loading], None] | None = None,
 ) -> EngineClient:
-    """Connect to the engine at `endpoint`; start one there if nobody answers. Raises `EngineUnreachableError`.
+    """Connect to the engine at `endpoint`; start one there if nobody answers. Raises `EngineError`.
 
     `arguments` go to `midfill engine`. The process outlives the caller.
     """
-    address = endpoint or default_endpoint()
+    try:
+        return await _connect_or_start(endpoint or default_endpoint(), name, arguments, on_loading)
+    except (UnsafeFolderError, OSError) as error:  # no folder, no file, no process to be had
+        raise EngineUnreachableError(str(error)) from error
+
+
+async def _connect_or_start(
+    address: str, name: str, arguments: Sequence[str], on_loading: Callable[[Loading], None] | None
+) -> EngineClient:
     with contextlib.suppress(EngineUnreachableError):
         return await EngineClient.connect(address, name, on_loading=on_loading)
     with tempfile.TemporaryFile() as complaints:  # not a pipe: the engine outlives us, and must never block on one

@@ -10,6 +10,7 @@ import importlib.metadata
 import os
 import queue
 import time
+import traceback
 from collections.abc import Callable
 from typing import Final
 
@@ -40,7 +41,7 @@ from engine.protocol import (
     Welcome,
 )
 from engine.scheduler import Scheduler
-from engine.transport import PeerGone, Received
+from engine.transport import PeerGone, Received, TransportEnded
 
 VERSION: Final = importlib.metadata.version("midfill")
 _FAILED_EXIT_S: Final = 10.0
@@ -114,8 +115,7 @@ class Core:
         """Until told to leave, or idle for too long."""
         while not self._leaving:
             self._take_requests()
-            if self._state is EngineState.READY and (job := self._scheduler.next()) is not None:
-                self._advance(job)
+            self._turn()
         for job in self._scheduler.all():
             self._fail(job, ErrorCode.SHUTTING_DOWN, "the engine is leaving", retryable=True)
         log.info("left", n_fills=self._n_fills)
@@ -155,7 +155,9 @@ class Core:
         match item:
             case Received(peer, Hello() as hello):
                 self._last_request = self._clock()
-                self._clients[peer] = hello.pid
+                self._forget_dead_clients()
+                # a process that can't be seen from here (another namespace) can't be watched either
+                self._clients[peer] = hello.pid if _is_alive(hello.pid) else 0
                 self._greet(peer)
             case Received(peer, Fill() as fill):
                 self._last_request = self._clock()
@@ -165,7 +167,7 @@ class Core:
                     self._cancel(job)
             case Received(peer, Status(request_id)):
                 self._send(peer, self._report(request_id))
-            case Received(_, Shutdown()) | Leave():
+            case Received(_, Shutdown()) | Leave() | TransportEnded():
                 self._leaving = True
             case PeerGone(peer):
                 self._drop(peer)
@@ -233,35 +235,46 @@ class Core:
 
     # Work
 
-    def _advance(self, job: Job) -> None:
+    def _turn(self) -> None:
+        """One unit of work of the fill whose turn it is."""
+        if self._state is not EngineState.READY or (job := self._scheduler.next()) is None:
+            return
         pid = self._clients.get(job.peer, 0)
         if pid and not _is_alive(pid):
             self._drop(job.peer)
             return
-        assert self._denoiser is not None
         try:
-            if job.denoising is None:
-                job.started = self._clock()
-                job.denoising = self._denoiser.open(job.fill)
-            progress = job.denoising.advance()
-        except MemoryError:
-            self._fail(
-                job, ErrorCode.OUT_OF_MEMORY, "not enough memory for this fill; ask for fewer tokens", retryable=True
-            )
-            return
+            self._advance(job)
         except Exception as error:
-            if type(error).__name__ == "OutOfMemoryError":
-                told = "not enough memory on the device for this fill; ask for fewer tokens or alternatives"
-                self._fail(job, ErrorCode.OUT_OF_MEMORY, told, retryable=True)
-            else:  # the cause may quote the document: it goes nowhere; the log has the place
-                log.exception("fill failed", request_id=job.fill.request_id)
-                told = f"{type(error).__name__} while filling; the engine's log has the place"
-                self._fail(job, ErrorCode.INTERNAL, told, retryable=False)
-            return
+            self._went_wrong(job, error)
+
+    def _advance(self, job: Job) -> None:
+        assert self._denoiser is not None
+        if job.denoising is None:
+            if told := self._unfit(job.fill):  # it may have come before the limits were known
+                self._fail(job, ErrorCode.BAD_MESSAGE, told, retryable=False)
+                return
+            job.started = self._clock()
+            job.denoising = self._denoiser.open(job.fill)
+        progress = job.denoising.advance()
         if progress.reason is not None:
             self._finish(job, progress.reason)
         elif progress.frame is not None:
             self._show(job, progress.frame, final=False)
+
+    def _went_wrong(self, job: Job, error: Exception) -> None:
+        """End a fill by what it raised. The cause may quote the document: it goes nowhere, the log has the place."""
+        memory = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+        if memory or "DefaultCPUAllocator" in str(error):
+            if self._denoiser is not None:
+                self._denoiser.cache.clear()
+            told = "not enough memory for this fill; ask for fewer tokens or alternatives"
+            self._fail(job, ErrorCode.OUT_OF_MEMORY, told, retryable=True)
+            return
+        places = [f"{place.filename}:{place.lineno}" for place in traceback.extract_tb(error.__traceback__)[-6:]]
+        log.error("fill failed", request_id=job.fill.request_id, kind=type(error).__name__, places=places)
+        told = f"{type(error).__name__} while filling; the engine's log has the place"
+        self._fail(job, ErrorCode.INTERNAL, told, retryable=False)
 
     def _show(self, job: Job, spans: tuple[Span, ...], *, final: bool) -> None:
         if not job.n_frames:
@@ -293,10 +306,14 @@ class Core:
         self._close(job)
         self._reject(job, code, message, retryable=retryable)
 
+    def _forget_dead_clients(self) -> None:
+        for peer in [peer for peer, pid in self._clients.items() if pid and not _is_alive(pid)]:
+            self._drop(peer)
+
     def _drop(self, peer: bytes) -> None:
-        """A client is gone: its work stops."""
+        """A client is gone: its work stops. Should it live after all, it learns what happened."""
         for job in self._scheduler.of(peer):
-            self._close(job)
+            self._fail(job, ErrorCode.SHUTTING_DOWN, "this client was taken for dead", retryable=True)
         if self._clients.pop(peer, None) is not None:
             log.info("client gone", n_clients=len(self._clients))
 
@@ -348,8 +365,7 @@ class Core:
 
     def _report(self, request_id: str) -> StatusReport:
         denoiser = self._denoiser
-        for peer in [peer for peer, pid in self._clients.items() if pid and not _is_alive(pid)]:
-            self._drop(peer)
+        self._forget_dead_clients()
         running = sum(job.denoising is not None for job in self._scheduler.all())
         return StatusReport(
             request_id=request_id,
@@ -371,9 +387,11 @@ class Core:
 
 
 def _is_alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:  # alive, and another user's
         pass

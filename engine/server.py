@@ -46,6 +46,9 @@ def run(config: EngineConfig, endpoint: str) -> int:
         core = Core(config, inbox, transport.send)
         try:
             core.run()
+        except Exception as error:
+            log.error("the core has failed", kind=type(error).__name__)
+            raise
         finally:
             transport.close()
     finally:

@@ -47,6 +47,11 @@ class PeerGone:
     peer: bytes
 
 
+@frozen
+class TransportEnded:
+    """The socket is closed: nobody can be served any more."""
+
+
 class Transport:
     """Bound on construction; `start` begins to read. Used from one thread only, the core's."""
 
@@ -85,6 +90,16 @@ class Transport:
         self._context.term()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except Exception as error:
+            log.error("the transport has failed", kind=type(error).__name__)
+        finally:
+            self._inbox.put(TransportEnded())
+            self._router.close()
+            self._pull.close()
+
+    def _serve(self) -> None:
         poller = zmq.Poller()
         poller.register(self._router, zmq.POLLIN)
         poller.register(self._pull, zmq.POLLIN)
@@ -95,8 +110,6 @@ class Transport:
                 running = self._flush()
             if self._router in ready:
                 self._read()
-        self._router.close()
-        self._pull.close()
 
     def _flush(self) -> bool:
         """Pass on what the core has queued; False after its farewell."""
@@ -125,6 +138,9 @@ class Transport:
                 if len(parts) != 1:
                     raise ProtocolError(ErrorCode.BAD_MESSAGE, f"a message has one part, not {len(parts)}")
                 self._inbox.put(Received(peer, unpack_request(parts[0])))
-            except ProtocolError as error:
-                log.info("unreadable message", code=error.code, n_bytes=sum(map(len, parts)))
-                self._write(peer, pack(Failure(error.request_id, error.code, str(error), retryable=False)), False)
+            except Exception as error:  # whatever was sent, the next message must be read
+                code = error.code if isinstance(error, ProtocolError) else ErrorCode.BAD_MESSAGE
+                request_id = error.request_id if isinstance(error, ProtocolError) else ""
+                told = str(error) if isinstance(error, ProtocolError) else f"unreadable ({type(error).__name__})"
+                log.info("unreadable message", code=code, n_bytes=sum(map(len, parts)))
+                self._write(peer, pack(Failure(request_id, code, told, retryable=False)), False)

@@ -145,6 +145,8 @@ def _unpack(data: bytes, types: dict[str, type[Any]]) -> Any:
         raise ProtocolError(ErrorCode.BAD_MESSAGE, f"not msgpack: {type(error).__name__}") from None
     if not isinstance(body, dict):
         raise ProtocolError(ErrorCode.BAD_MESSAGE, "a message is a map with `protocol` and `type`")
+    if not all(isinstance(key, str) for key in body):
+        raise ProtocolError(ErrorCode.BAD_MESSAGE, "names of fields are strings")
     request_id = body.get("request_id")
     known_id = request_id if isinstance(request_id, str) and len(request_id) <= 200 else ""
     version = body.pop("protocol", None)
@@ -166,6 +168,9 @@ def _unpack(data: bytes, types: dict[str, type[Any]]) -> Any:
 
 def _cause(error: BaseException, cls: type[Any]) -> str:
     names = {field.name for field in fields(cls)}
-    causes = cattrs.transform_error(error) if isinstance(error, cattrs.BaseValidationError) else []
+    try:
+        causes = cattrs.transform_error(error) if isinstance(error, cattrs.BaseValidationError) else []
+    except Exception:  # it formats what was sent, which may be anything
+        causes = []
     told = "; ".join(causes[:3])[:300]
     return told or f"fields do not fit; known are {', '.join(sorted(names))}"

@@ -145,7 +145,7 @@ class EngineLink:
         self._set_state(LinkState.STARTING)
         try:
             client = await self._connect(self._listeners.loading)
-        except EngineUnreachableError as error:
+        except EngineError as error:
             self._set_state(LinkState.FAILED, str(error))
             raise
         self._client = client

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -15,6 +16,7 @@ import psutil
 import engine
 
 _N_FILES: Final = 50
+_TIMEOUT_S: Final = 60.0
 
 
 def server_megabytes() -> float:
@@ -23,6 +25,8 @@ def server_megabytes() -> float:
         _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/"
     )
     assert process.stdin is not None and process.stdout is not None
+    limit = threading.Timer(_TIMEOUT_S, process.kill)  # a server that hangs ends the wait for its answers
+    limit.start()
     try:
         _send(process.stdin, "initialize", {"processId": os.getpid(), "rootUri": None, "capabilities": {}}, request=1)
         _receive(process.stdout, 1)
@@ -36,6 +40,7 @@ def server_megabytes() -> float:
         _receive(process.stdout, 2)
         return float(psutil.Process(process.pid).memory_info().rss) / 1e6
     finally:
+        limit.cancel()
         process.kill()
         process.wait()
         process.stdin.close()

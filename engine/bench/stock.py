@@ -201,4 +201,4 @@ class _Whole(transformers.StoppingCriteria):
         self._reader, self._start = denoising.reader, start
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        return torch.tensor([self._reader.is_whole(input_ids[0, self._start :].tolist())])
+        return torch.tensor([self._reader.is_whole(input_ids[0, self._start :].tolist())], device=input_ids.device)

@@ -43,7 +43,7 @@ def bench(
             report = asyncio.run(run(absolute_model(model), 3 if quick else n, threads, tell))
     except ModelNotFoundError as error:
         raise BadInputError(str(error)) from None
-    except (EngineError, DenoiserError) as error:
+    except (EngineError, DenoiserError, OSError) as error:
         raise CommandError(str(error)) from None
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))

@@ -20,7 +20,7 @@ from engine.denoisers.kv_store import LayerShape
 from engine.denoisers.memory import PromptWriter, Rows
 from engine.denoisers.prefill import Prefill
 from engine.denoisers.prefix_cache import PrefixCache
-from engine.denoisers.prompt import Prompt, PromptBuilder
+from engine.denoisers.prompt import Prompt, PromptBuilder, with_plain_lines
 from engine.denoisers.region import RegionReader
 from engine.denoisers.stopwatch import Stopwatch
 from engine.denoisers.vocabulary import Vocabulary
@@ -30,6 +30,7 @@ _WIDTH: Final = 8
 """Cells per pass while guesses are unproven. On a CPU a pass is bound by reading weights up to about this many."""
 _WIDE: Final = 16
 """Cells per pass after a whole canvas of guesses was right."""
+_CHARACTERS_PER_TOKEN: Final = 4
 _LOOKUP_CHARACTERS: Final = 20_000
 """Text on either side that is searched for a guess."""
 
@@ -55,6 +56,7 @@ class CausalDenoiser:
 
     def open(self, fill: Fill) -> CausalDenoising:
         """Begin a fill."""
+        fill = with_plain_lines(fill)
         return CausalDenoising(self, fill, self.builder.build(fill))
 
     def forward(self, ids: Tensor, positions: Tensor, memory: PromptWriter | Rows, mask: Tensor) -> Tensor:
@@ -80,13 +82,14 @@ class CausalDenoising:
         self.reader = RegionReader(
             denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.prefix, fill.suffix
         )
-        self._watch = Stopwatch()
+        self._watch = Stopwatch(denoiser.device)
         *head, self._last = prompt.tokens
-        self._rows = [self.new_row() for _ in range(max(1, fill.n_alternatives))]
+        self._rows = [self.new_row(), *(self.new_row(guesses=False) for _ in range(fill.n_alternatives - 1))]
         self._steps = [0] * len(self._rows)
         self._memory: Rows | None = None
         self._n_passes = 0
-        self._limited = False
+        self._branched = len(self._rows) == 1
+        """The rows have been told apart. Before that they are all the same."""
         self._prefill = Prefill(denoiser.cache, head, self._encode)  # last: it holds a store until `close`
 
     def advance(self) -> Progress:
@@ -99,8 +102,8 @@ class CausalDenoising:
             with self._watch("denoise"):
                 self._denoise()
         over = all(row.done for row in self._rows)
-        reason = (Reason.LIMIT if self._limited else Reason.CONVERGED) if over else None
-        return Progress(frame=self._frame(), reason=reason)
+        reason = Reason.LIMIT if self._is_cut(self._rows[0]) else Reason.CONVERGED
+        return Progress(frame=self._frame(), reason=reason if over else None)
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Texts of the rows by mean log-probability; the first row is the greedy one."""
@@ -109,7 +112,7 @@ class CausalDenoising:
             read = self.reader.text(row.accepted)
             if read.whole and row.accepted and read.text not in found:
                 score = row.log_probability / len(row.accepted)
-                found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done)
+                found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done and not self._is_cut(row))
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
 
     @property
@@ -124,11 +127,14 @@ class CausalDenoising:
 
     # One step
 
-    def new_row(self) -> JacobiRow:
+    def new_row(self, guesses: bool = True) -> JacobiRow:
         """A row at its start, with a guess from the text around it."""
         vocabulary, prompt, fill = self._d.vocabulary, self.prompt, self._fill
-        prefix, suffix = fill.prefix[-_LOOKUP_CHARACTERS:], fill.suffix[:_LOOKUP_CHARACTERS]
-        copied = fill.guesses[0] if fill.guesses else copied_text(prefix, suffix, 4 * self._max_tokens)
+        copied = ""
+        if guesses:
+            prefix, suffix = fill.prefix[-_LOOKUP_CHARACTERS:], fill.suffix[:_LOOKUP_CHARACTERS]
+            n = _CHARACTERS_PER_TOKEN * self._max_tokens
+            copied = fill.guesses[0][:n] if fill.guesses else copied_text(prefix, suffix, n)
         heal = prompt.heal.decode("utf-8", "ignore")
         return JacobiRow(
             lookup=Lookup([*prompt.suffix, *prompt.prefix]),
@@ -140,12 +146,11 @@ class CausalDenoising:
         )
 
     def _is_end(self, accepted: Sequence[int]) -> bool:
-        if self.reader.is_whole(accepted):
-            return True
-        if len(accepted) >= self._max_tokens:
-            self._limited = True
-            return True
-        return False
+        return self.reader.is_whole(accepted) or len(accepted) >= self._max_tokens
+
+    def _is_cut(self, row: JacobiRow) -> bool:
+        """The row has used up its tokens before its text was whole."""
+        return len(row.accepted) >= self._max_tokens and not self.reader.is_whole(row.accepted)
 
     def _encode(self, tokens: Sequence[int], writer: PromptWriter) -> None:
         device = self._d.device
@@ -159,12 +164,12 @@ class CausalDenoising:
             self._d.forward(ids, positions, writer, mask[None, None].to(device))
 
     def _denoise(self) -> None:
-        rows, first = self._rows, self._memory is None
+        rows = self._rows
         if self._memory is None:
             capacity = self._max_tokens + _WIDE + 1
             self._memory = Rows(self._prefill.store, len(rows), capacity)
-        memory, branching = self._memory, first and len(rows) > 1
-        canvases = [[] if branching or row.done else row.canvas(self._guesses(row)) for row in rows]
+        memory, together = self._memory, not self._branched
+        canvases = [[] if together or row.done else row.canvas(self._guesses(row)) for row in rows]
         width = 1 + max(len(canvas) for canvas in canvases)
         inputs = torch.zeros(len(rows), width, dtype=torch.long)
         for i, (row, canvas) in enumerate(zip(rows, canvases, strict=True)):
@@ -183,18 +188,24 @@ class CausalDenoising:
             logits = self._d.logits(hidden)
         self._n_passes += 1
         self._heal(logits, canvases)
-        chosen = logits.topk(len(rows), dim=-1).indices[0, 0] if branching else None
         best = logits.argmax(-1)
-        if chosen is not None:
-            best[:, 0] = chosen
+        if together:
+            self._branch(logits, best)
         scores = (logits.gather(-1, best.unsqueeze(-1)).squeeze(-1) - logits.logsumexp(-1)).tolist()
         for i, (row, canvas) in enumerate(zip(rows, canvases, strict=True)):
             if not row.done:
                 self._steps[i] += 1
                 n = row.take(canvas, best[i, : 1 + len(canvas)].tolist(), scores[i])
                 memory.starts[i] += n
-                if branching and i:
-                    row.guess = []  # the guess was made for the greedy row
+
+    def _branch(self, logits: Tensor, best: Tensor) -> None:
+        """Give every row a first token of its own, once the withdrawn text leaves enough to choose from.
+
+        Until then all rows take the same token; most withdrawn texts allow for one or two only. Changes `best`.
+        """
+        if int(logits[0, 0].isfinite().sum()) >= len(self._rows):
+            best[:, 0] = logits[0, 0].topk(len(self._rows)).indices
+            self._branched = True
 
     def _guesses(self, row: JacobiRow) -> int:
         width = _WIDE if row.was_right else _WIDTH

@@ -71,6 +71,10 @@ class CacheFigures(Protocol):
     @property
     def n_tokens(self) -> int: ...
 
+    def clear(self) -> None:
+        """Drop what nobody uses: memory is short."""
+        ...
+
 
 class Denoiser(Protocol):
     """A loaded model."""

@@ -69,9 +69,8 @@ class JacobiRow:
             if i >= len(canvas) or canvas[i] != token:
                 break
         self.lookup.extend(self.accepted[-n:])
-        agreed = list(canvas[:n]) == list(predictions[:n])
         self.was_right = bool(canvas) and n > len(canvas)
-        follows = agreed or (self.was_right and self.guess[len(canvas) : n] == list(predictions[n - 1 : n]))
+        follows = self.guess[:n] == list(predictions[:n])
         self.guess = self.guess[n:] if follows else self._reseed(predictions, n)
         if self.done:
             self.guess = []

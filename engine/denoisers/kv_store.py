@@ -75,11 +75,15 @@ class KVStore:
         if not self._keys or n <= self._keys[0].shape[2]:
             return
         capacity = n + max(_GROWTH, n // 4)
-        for buffers in (self._keys, self._values):
-            for layer, old in enumerate(buffers):
-                new = torch.empty(1, old.shape[1], capacity, old.shape[3], dtype=old.dtype, device=old.device)
-                new[:, :, : len(self)] = old[:, :, : len(self)]
-                buffers[layer] = new
+        self._keys, self._values = (  # both or neither: memory may end on the way
+            [self._larger(old, capacity) for old in self._keys],
+            [self._larger(old, capacity) for old in self._values],
+        )
+
+    def _larger(self, old: Tensor, capacity: int) -> Tensor:
+        new = torch.empty(1, old.shape[1], capacity, old.shape[3], dtype=old.dtype, device=old.device)
+        new[:, :, : len(self)] = old[:, :, : len(self)]
+        return new
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
         """Put `[1, heads, m, head_dim]` behind the committed tokens; `commit` makes them count."""

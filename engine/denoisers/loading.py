@@ -90,7 +90,9 @@ def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, te
 
 
 def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
-    fast = device.type != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    # asked by name: builds without oneDNN, such as those for Apple's chips, do not have the operator
+    has_bf16 = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+    fast = device.type != "cpu" or (has_bf16 is not None and has_bf16())
     dtype = _dtype(config.dtype, torch.bfloat16 if fast else torch.float32)
     tell("reading the weights", 0.3)
     network = transformers.AutoModelForCausalLM.from_pretrained(
@@ -103,8 +105,12 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
     vocabulary = Vocabulary(folder.path, text.vocab_size)
     fim = load_format(folder.path, vocabulary)
     head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
-    if "sliding_attention" in (getattr(text, "layer_types", None) or ()):
-        raise DenoiserError(f"{folder.path}: causal models with sliding-window layers are not supported yet")
+    window = getattr(text, "sliding_window", None) if getattr(text, "use_sliding_window", True) else None
+    if window and window < config.context_tokens + _MAX_REGION_TOKENS:
+        raise DenoiserError(
+            f"{folder.path}: its attention slides over {window} tokens, which causal models may not here yet; set"
+            f" `context_tokens` to {window - _MAX_REGION_TOKENS} or less"
+        )
     shapes = [LayerShape(text.num_key_value_heads, head_dim) for _ in range(text.num_hidden_layers)]
     builder = PromptBuilder(vocabulary, fim, config.context_tokens)
     denoiser = CausalDenoiser(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import torch
+
 from engine.denoisers.kv_store import KVStore
 
 _SMALL_CUT = 0.25
@@ -61,6 +63,8 @@ class PrefixCache:
     def clear(self) -> None:
         """Drop all that nobody uses: memory is short."""
         self._stores = [store for store in self._stores if store.n_users]
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def _evict(self) -> None:
         excess = self.n_bytes - self._max_bytes

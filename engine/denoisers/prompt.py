@@ -21,6 +21,8 @@ from engine.protocol import Fill
 
 _CHARACTERS_PER_TOKEN: Final = 3
 """A low estimate, to tokenize no more text than can be used."""
+_PATH_CHARACTERS: Final = 120
+"""The end of a file's path that is told to the model."""
 _STRIDES: Final = 4
 """A window's start moves by a quarter of the window."""
 
@@ -116,10 +118,9 @@ class PromptBuilder:
         return [index] if index is not None else self._vocabulary.encode_marked(part)
 
     def build(self, fill: Fill) -> Prompt:
-        """Tokens of the whole prompt. Line ends are read as `\\n`, whatever the document uses."""
-        fill = attrs.evolve(fill, prefix=_plain_lines(fill.prefix), suffix=_plain_lines(fill.suffix))
+        """Tokens of the whole prompt of a fill with plain lines."""
         fim, encode = self.fim, self._vocabulary.encode
-        language = encode(fill.language)[:8]
+        language = encode(fill.language[:40])
         budget = max(8, self.context_tokens - self._n_fixed - len(language))
         far_budget = min(fim.far_suffix, budget // 4)
         suffix = encode(fill.suffix[: (far_budget + fim.near_suffix) * 2 * _CHARACTERS_PER_TOKEN])
@@ -129,7 +130,7 @@ class PromptBuilder:
         heal = self._vocabulary.decode(prefix[-1:])
         if heal.endswith(b"\n") and not fim.heals_line_ends:
             heal = b""
-        elif prefix:
+        elif heal:
             prefix = prefix[:-1]
         texts = dict(zip(_TEXTS, (snippets, far, prefix, language), strict=True))
         tokens: list[int] = []
@@ -145,18 +146,23 @@ class PromptBuilder:
         if self._file is None:
             return tokens
         for snippet in fill.snippets:
-            text = f"{snippet.path}\n{snippet.text}"[: budget * 2 * _CHARACTERS_PER_TOKEN]
+            text = f"{snippet.path[-_PATH_CHARACTERS:]}\n{snippet.text}"[: budget * 2 * _CHARACTERS_PER_TOKEN]
             more = [self._file, *self._vocabulary.encode(text)]
-            if len(tokens) + len(more) > budget:
+            if len(tokens) + len(more) > budget - _PATH_CHARACTERS // _CHARACTERS_PER_TOKEN:
                 break
             tokens += more
         if tokens:
-            tokens += [self._file, *self._vocabulary.encode(f"{fill.path}\n")]
+            tokens += [self._file, *self._vocabulary.encode(f"{fill.path[-_PATH_CHARACTERS:]}\n")]
         return tokens
 
     def _prefix(self, text: str, budget: int) -> list[int]:
         tokens = self._vocabulary.encode(text[window_start(text, budget * _CHARACTERS_PER_TOKEN) :])
         return tokens[strided(len(tokens), budget) :]
+
+
+def with_plain_lines(fill: Fill) -> Fill:
+    r"""The fill with every line end as `\n`, whatever the document uses: models know no other."""
+    return attrs.evolve(fill, prefix=_plain_lines(fill.prefix), suffix=_plain_lines(fill.suffix))
 
 
 def _plain_lines(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -135,14 +136,12 @@ def echo_of(suffix: str) -> str:
 
     Empty when the suffix has less than that.
     """
-    end = 0
-    while end < len(suffix):
-        newline = suffix.find("\n", end)
-        if newline < 0:
-            return suffix if len("".join(suffix.split())) >= _ECHO_CHARACTERS else ""
-        end = newline + 1
-        if len("".join(suffix[:end].split())) >= _ECHO_CHARACTERS:
-            return suffix[:end]
+    visible = 0
+    suffix = suffix[:_NEAR]
+    for line in re.finditer(r"[^\n]*\n|[^\n]+$", suffix):
+        visible += len("".join(line[0].split()))
+        if visible >= _ECHO_CHARACTERS:
+            return suffix[: line.end()]
     return ""
 
 

@@ -6,13 +6,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
+
 from engine.denoisers.denoiser import Counts
 
 
 class Stopwatch:
-    """Sums by name. On a GPU a pass is over when its numbers are read, so time whole steps, not launches."""
+    """Sums by name. Work on a GPU is waited for: a pass is over when its numbers are there, not when it is launched."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self._device = device if device.type == "cuda" else None
         self._sums: dict[str, float] = {}
 
     def __getitem__(self, name: str) -> float:
@@ -25,6 +28,8 @@ class Stopwatch:
         try:
             yield
         finally:
+            if self._device is not None:
+                torch.cuda.synchronize(self._device)
             elapsed = (time.perf_counter() - start) * 1000
             for name in names:
                 self._sums[name] = self[name] + elapsed

@@ -21,7 +21,7 @@ from engine.denoisers.memory import PromptWriter, Rows
 from engine.denoisers.noise import Noise
 from engine.denoisers.prefill import Prefill
 from engine.denoisers.prefix_cache import PrefixCache
-from engine.denoisers.prompt import Prompt, PromptBuilder
+from engine.denoisers.prompt import Prompt, PromptBuilder, with_plain_lines
 from engine.denoisers.region import RegionReader
 from engine.denoisers.sampler import Decision, SamplerSettings, decide
 from engine.denoisers.scoring import score_rows
@@ -73,6 +73,7 @@ class UniformDenoiser:
 
     def open(self, fill: Fill) -> UniformDenoising:
         """Begin a fill."""
+        fill = with_plain_lines(fill)
         return UniformDenoising(self, fill, self.builder.build(fill), self.plan(fill))
 
     def plan(self, fill: Fill) -> list[RowPlan]:
@@ -107,7 +108,7 @@ class UniformDenoising:
         if prompt.heal:
             allowed = denoiser.vocabulary.starting_with(prompt.heal)
             self._first_allowed = torch.tensor(allowed, device=denoiser.forward.device)
-        self._watch = Stopwatch()
+        self._watch = Stopwatch(denoiser.forward.device)
         self._step = 0
         self._ranked: list[int] | None = None
         self._scores = [0.0] * len(plan)
@@ -121,6 +122,9 @@ class UniformDenoising:
         """The last step's, for tests and traces."""
         self._settled = torch.zeros_like(self.argmax, dtype=torch.bool)
         self._soft: Tensor | None = None
+        self._base = torch.empty(0)
+        """What clamped cells are conditioned on: the embeddings of the known tokens, `[rows, cells, hidden]`."""
+        self._masks: dict[int, Tensor | None] = {}
         self._rows: Rows | None = None
         self._prefill = Prefill(denoiser.cache, prompt.tokens, self._encode)  # last: it holds a store until `close`
 
@@ -160,9 +164,11 @@ class UniformDenoising:
         return self._watch.counts(self._step, len(self.prompt.tokens), self._prefill.n_reused)
 
     def close(self) -> None:
-        """Let go of the store and the rows."""
+        """Let go of all memory but the argmax canvas."""
         self._prefill.close()
-        self._rows = None
+        self._rows = self._soft = self.decision = None
+        self._base = torch.empty(0)
+        self._masks = {}
 
     # One step: what changes between `advance` calls
 
@@ -209,7 +215,6 @@ class UniformDenoising:
         rows.expect(width)
         start = len(store)
         self._positions = torch.arange(start, start + width, device=forward.device).unsqueeze(0).expand(n, -1)
-        self._masks: dict[int, Tensor | None] = {}
         padded = not bool(self._seen.all())
         for layer, shape in enumerate(forward.shapes):
             if padded and shape.window not in self._masks:
@@ -218,7 +223,7 @@ class UniformDenoising:
                 self._masks[shape.window] = mask.expand(-1, -1, width, -1).to(forward.device)
             elif not padded:
                 self._masks[shape.window] = None
-        self._base = forward.embedding(self.canvas)  # what clamped cells are conditioned on: the known token itself
+        self._base = forward.embedding(self.canvas)
         return rows
 
     def _denoise(self) -> None:

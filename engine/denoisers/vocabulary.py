@@ -25,14 +25,17 @@ class Vocabulary:
         """`size`: rows of the model's embedding, which may be more than the tokenizer's. Raises `VocabularyError`."""
         file = folder / "tokenizer.json"
         try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(file))
+            stated = json.loads(file.read_text(encoding="utf-8"))
+            added = [dict(token) for token in stated["added_tokens"]]
+            for token in stated["added_tokens"]:
+                token["special"] = True  # the library reads special tokens as plain text when told to, and only those
+            self._tokenizer = tokenizers.Tokenizer.from_str(json.dumps(stated))
         except Exception as error:  # the library raises bare Exception
             raise VocabularyError(f"{file} can't be read as a tokenizer: {error}") from None
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.size = size
-        added = json.loads(self._tokenizer.to_str())["added_tokens"]
         self.special = frozenset(t["id"] for t in added if t["special"] or _MARKER.fullmatch(t["content"]))
         """Ids that are no text: control tokens, and markers such as `<|fim_prefix|>`."""
         self._byte_level = "ByteLevel" in str(self._tokenizer.decoder)
@@ -44,7 +47,7 @@ class Vocabulary:
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text. Lone surrogates become U+FFFD: no tokenizer can hold them."""
-        clean = text.encode("utf-8", "replace").decode() if not text.isascii() else text
+        clean = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
 
@@ -108,8 +111,9 @@ class Vocabulary:
         return exact
 
 
-_MARKER = re.compile(r"<\|?[\w▁-]+\|?>|</?\w+>")
-"""Names of added tokens that are markers though not flagged special (Qwen's `<|fim_prefix|>`)."""
+_MARKER = re.compile(r"<\|[\w▁-]+\|?>")
+"""Names of added tokens that are markers though not flagged special (Qwen's `<|fim_prefix|>`). Other added tokens,
+such as HTML tags, are text."""
 
 
 def _byte_alphabet() -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -60,10 +61,25 @@ def test_alternatives_do_not_change_the_greedy_row(tiny_causal: CausalDenoiser) 
     plain = converged(tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24)))
     several = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24, n_alternatives=4))
     assert converged(several) == plain
-    firsts = [row.accepted[0] for row in several._rows]
-    assert len(set(firsts)) == 4
+    assert len({tuple(row.accepted) for row in several._rows}) == 4
     scores = [candidate.score for candidate in several.candidates()]
     assert scores == sorted(scores, reverse=True)
+    assert all(math.isfinite(score) for score in scores)
+    several.close()
+
+
+@pytest.mark.parametrize("cut", [1, 9, 24, 43, len(PREFIX)])
+def test_alternatives_keep_the_withdrawn_text(tiny_causal: CausalDenoiser, cut: int) -> None:
+    """Where it allows for few tokens, the rows part company behind it."""
+    several = tiny_causal.open(Fill("a", PREFIX[:cut], SUFFIX, max_tokens=12, n_alternatives=6))
+    converged(several)
+    heal = several.prompt.heal
+    assert heal
+    for row in several._rows:
+        text = tiny_causal.vocabulary.decode(row.accepted)
+        assert text.startswith(heal) or tiny_causal.vocabulary.silent & set(row.accepted)
+        assert math.isfinite(row.log_probability)
+    assert len({tuple(row.accepted) for row in several._rows}) == 6
     several.close()
 
 

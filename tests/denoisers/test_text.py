@@ -18,7 +18,7 @@ from engine.denoisers.prompt import load_format, strided, window_start
 from engine.denoisers.region import RegionReader, block_depth, echo_of
 from engine.denoisers.uniform import UniformDenoiser
 from engine.denoisers.vocabulary import Vocabulary, VocabularyError
-from engine.protocol import Fill
+from engine.protocol import Fill, Snippet
 from tests.denoisers import tiny
 
 BUNDLED = Path("engine/bundled")
@@ -114,9 +114,46 @@ def test_a_finished_line_is_not_withdrawn(bundled: UniformDenoiser, tiny_causal:
     assert tiny_causal.builder.build(Fill("a", "def f():\n  ret", "\n")).heal in (b"t", b"et", b"ret")
 
 
-def test_line_ends_do_not_change_the_prompt(bundled: UniformDenoiser) -> None:
-    unix = bundled.builder.build(Fill("a", "if x:\n    y", "\n\nz\n"))
-    assert bundled.builder.build(Fill("a", "if x:\r\n    y", "\r\n\r\nz\r\n")) == unix
+def test_line_ends_do_not_change_a_fill(bundled: UniformDenoiser, tiny_causal: CausalDenoiser) -> None:
+    for denoiser in (bundled, tiny_causal):
+        unix = denoiser.open(Fill("a", "if x:\n    y", "\n\nreturn something\n"))
+        dos = denoiser.open(Fill("a", "if x:\r\n    y", "\r\n\r\nreturn something\r\n"))
+        assert dos.prompt == unix.prompt
+        assert dos.reader._echo == unix.reader._echo != b""
+        unix.close()
+        dos.close()
+
+
+def test_every_part_of_a_prompt_is_bounded(bundled: UniformDenoiser, tiny_causal: CausalDenoiser) -> None:
+    long = "directory/" * 100_000
+    snippets = (Snippet(long, "x = 1\n" * 100_000), Snippet("a.py", "y = 2\n"))
+    fill = Fill("a", "z = " * 100_000, "w" * 100_000, language=long, path=long, snippets=snippets, guesses=(long * 20,))
+    for denoiser in (bundled, tiny_causal):
+        denoising = denoiser.open(fill)
+        assert len(denoising.prompt.tokens) <= denoiser.builder.context_tokens
+        assert len(denoising.prompt.prefix) > 50
+        denoising.close()
+
+
+def test_a_suffix_of_blank_lines_costs_nothing(vocabulary: Vocabulary) -> None:
+    assert echo_of("\n" * 4_000_000) == ""
+
+
+def test_added_tokens_in_a_text_are_plain_text(tmp_path: Path) -> None:
+    """Whether flagged special or not, and with their text intact at the cursor."""
+    stated = json.loads((Path(__file__).parents[2] / BUNDLED / "tokenizer.json").read_text())
+    for i, name in enumerate(("<tool_call>", "<h1>", "<|im_user|>")):
+        token = {**stated["added_tokens"][0], "id": 4096 + i, "content": name, "special": False}
+        stated["added_tokens"].append(token)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(stated))
+    vocabulary = Vocabulary(tmp_path, 4100)
+    for text in ("s = '<tool_call>", "<h1>", "<|im_user|>", "<|fim_middle|>"):
+        ids = vocabulary.encode(text)
+        assert max(ids) < 4096 and not vocabulary.special & set(ids)
+        assert vocabulary.decode(ids) == text.encode()
+    assert vocabulary.encode_marked("<h1>") == [4097]
+    assert vocabulary.decode([4097]) == b"<h1>", "an HTML tag is text"
+    assert 4098 in vocabulary.silent, "a marker is none"
 
 
 # Regions

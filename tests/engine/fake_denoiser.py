@@ -14,6 +14,10 @@ class FakeCache:
 
     n_bytes = 0
     n_tokens = 0
+    n_cleared = 0
+
+    def clear(self) -> None:
+        self.n_cleared += 1
 
 
 class FakeDenoiser:
@@ -21,9 +25,9 @@ class FakeDenoiser:
 
     model = Model("fake", Family.UNIFORM, "cpu", "float32", 0, "A script.")
     limits = Limits(1000, 512, 4, 2)
-    cache = FakeCache()
 
     def __init__(self, on_step: Callable[[Fill, int], Any] = lambda fill, step: None) -> None:
+        self.cache = FakeCache()
         self.on_step = on_step
         """Called before each step; may raise."""
         self.order: list[str] = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import queue
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -207,12 +208,21 @@ def test_an_error_ends_one_fill_and_names_no_text() -> None:
     assert bench.of(Result, "good")
 
 
-def test_out_of_memory_may_be_tried_again() -> None:
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate")])
+def test_out_of_memory_frees_the_cache_and_may_be_tried_again(error: Exception) -> None:
     def fail(one: Fill, step: int) -> None:
-        raise MemoryError
+        raise error
 
-    (failure,) = Bench(FakeDenoiser(fail)).put(fill("x")).run().of(Failure)
+    denoiser = FakeDenoiser(fail)
+    (failure,) = Bench(denoiser).put(fill("x")).run().of(Failure)
     assert (failure.code, failure.retryable) == (ErrorCode.OUT_OF_MEMORY, True)
+    assert denoiser.cache.n_cleared == 1
+
+
+def test_limits_hold_for_what_came_before_they_were_known() -> None:
+    bench = Bench().put(fill("x", n_alternatives=10**9), Loaded(denoiser := FakeDenoiser())).run()
+    assert bench.of(Failure, "x")[0].code is ErrorCode.BAD_MESSAGE
+    assert denoiser.order == []
 
 
 def test_work_of_a_dead_client_stops() -> None:
@@ -227,17 +237,34 @@ def test_work_of_a_dead_client_stops() -> None:
     bench.put(Loaded(denoiser), fill("x", max_tokens=1000)).run()
     assert len(denoiser.order) == 2
     assert denoiser.closed == ["x"]
-    gone = Bench(denoiser := FakeDenoiser()).put(Received(b"p", Hello("t", _dead_pid())), fill("x", b"p", max_tokens=9))
-    gone.run()
-    assert denoiser.order == []
 
 
-def _dead_pid() -> int:
-    pid = os.fork()
-    if not pid:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    return pid
+def test_work_of_a_process_that_dies_stops() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    bench = Bench()
+
+    def die(one: Fill, step: int) -> None:
+        if step == 3:
+            process.kill()
+            process.wait()
+
+    denoiser = FakeDenoiser(die)
+    bench.put(Loaded(denoiser), Received(b"p", Hello("t", process.pid)), fill("x", b"p", max_tokens=1000)).run()
+    assert process.stdin is not None
+    process.stdin.close()
+    assert len(denoiser.order) == 3
+    assert denoiser.closed == ["x"]
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**22 + 1, 2**40, 2**63 - 1])
+def test_a_process_that_cannot_be_seen_is_served(pid: int) -> None:
+    """Another namespace's, or nonsense: it must neither be taken for dead nor harm anybody."""
+    bench = Bench(FakeDenoiser()).put(
+        Received(b"p", Hello("t", pid)), fill("x", b"p", max_tokens=3), Received(b"q", Status("s"))
+    )
+    bench.run()
+    assert bench.of(Result, "x")
+    assert bench.of(StatusReport, "s")
 
 
 def test_the_queue_is_bounded_for_each_client() -> None:

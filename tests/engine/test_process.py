@@ -142,6 +142,8 @@ def _garbage(generator: random.Random) -> list[bytes]:
         [1, 2, 3],
         None,
         {1: 2},
+        {**good, b"q": 1},
+        {**good, "snippets": [{b"path": 1, "text": {b"x": []}}]},
     ]
     kind = generator.randrange(4)
     if kind == 0:

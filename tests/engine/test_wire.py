@@ -69,6 +69,13 @@ def test_errors_never_quote_contents() -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", [b"q", 1, None, 2.5, True])
+def test_names_of_fields_are_strings(key: object) -> None:
+    for message in ({**GOOD, key: 1}, {"protocol": PROTOCOL, "type": "shutdown", "request_id": "x", key: {key: 1}}):
+        with pytest.raises(ProtocolError):
+            unpack_request(msgpack.packb(message))
+
+
 def test_what_is_left_out_has_its_default() -> None:
     assert unpack_request(msgpack.packb(GOOD)) == Fill("x", "", "")
 
