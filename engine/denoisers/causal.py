@@ -13,6 +13,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from engine.denoisers.boundary import Boundary
 from engine.denoisers.denoiser import Counts, Progress
 from engine.denoisers.guess import Lookup, copied_text
 from engine.denoisers.jacobi import JacobiRow
@@ -79,9 +80,9 @@ class CausalDenoising:
         self._d, self._fill, self.prompt = denoiser, fill, prompt
         self.vocabulary = denoiser.vocabulary
         self._max_tokens = max(1, min(fill.max_tokens, denoiser.limits.region_tokens))
-        self.reader = RegionReader(
-            denoiser.vocabulary, prompt.heal, denoiser.vocabulary.silent, fill.max_lines, fill.prefix, fill.suffix
-        )
+        boundary = Boundary(fill.prefix, fill.suffix, fill.max_lines)
+        end = denoiser.vocabulary.silent
+        self.reader = RegionReader(denoiser.vocabulary, prompt.heal, end, boundary)
         self._watch = Stopwatch(denoiser.device)
         *head, self._last = prompt.tokens
         self._rows = [self.new_row(), *(self.new_row(guesses=False) for _ in range(fill.n_alternatives - 1))]

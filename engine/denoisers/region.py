@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
 from attrs import frozen
 
+from engine.denoisers.boundary import Boundary
 from engine.denoisers.vocabulary import Vocabulary
 from engine.protocol import Span
-
-_ECHO_CHARACTERS: Final = 12
-"""Visible characters of the suffix that must be repeated before they count as the suffix itself."""
-_NEAR: Final = 4000
-"""Characters on either side that are looked at."""
 
 
 @frozen
@@ -32,29 +26,16 @@ class RegionText:
 class RegionReader:
     """Reads the regions of one fill."""
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        heal: bytes,
-        end: frozenset[int],
-        max_lines: int = 0,
-        prefix: str = "",
-        suffix: str = "",
-    ) -> None:
-        """`heal`: text before the region that its tokens begin with. `end`: tokens behind its text. `prefix`, `suffix`:
-        the text on either side; a model that goes on with the suffix, or leaves the block of both, has left the region.
-        """
-        self._vocabulary, self._heal, self._end, self._max_lines = vocabulary, heal, end, max_lines
-        self._echo = echo_of(suffix).encode("utf-8", "replace")
-        self._depth = block_depth(prefix, suffix)
-        self._last_line_end = b"" if suffix.startswith("\n") else b"\n"
+    def __init__(self, vocabulary: Vocabulary, heal: bytes, end: frozenset[int], boundary: Boundary) -> None:
+        """`heal`: text before the region that its tokens begin with. `end`: tokens behind its text."""
+        self._vocabulary, self._heal, self._end, self.boundary = vocabulary, heal, end, boundary
 
     def is_whole(self, tokens: Sequence[int]) -> bool:
-        """The text is at its end: an end token, the last allowed line, or the suffix has been reached."""
+        """The text is at its end: an end token or the boundary has been reached."""
         if tokens and tokens[-1] in self._end:
             return True
         data = self._without_heal(self._vocabulary.decode(tokens))
-        return len(self._cut(data)) < len(data)
+        return self.boundary.cut(data, complete=False) != data
 
     def length(self, tokens: Sequence[int]) -> int:
         """Tokens before the first end token."""
@@ -63,14 +44,14 @@ class RegionReader:
     def text(self, tokens: Sequence[int]) -> RegionText:
         """The text that an editor may insert at the cursor."""
         n = self.length(tokens)
-        data = self._cut(self._without_heal(self._vocabulary.decode(tokens[:n])))
+        data = self.boundary.cut(self._without_heal(self._vocabulary.decode(tokens[:n])), complete=True)
         text, carry = _complete(data)  # a budget may end inside a character: the answer ends before it
         return RegionText(text, n, text.encode() + carry == data, text.count("\n") + 1)
 
     def spans(self, tokens: Sequence[int], settled: Sequence[bool]) -> tuple[Span, ...]:
         """The same text in runs of settled and tentative tokens. A character split between tokens goes to the later."""
         n = self.length(tokens)
-        whole = self._cut(self._without_heal(self._vocabulary.decode(tokens[:n])))
+        whole = self.boundary.cut(self._without_heal(self._vocabulary.decode(tokens[:n])), complete=False)
         spans: list[Span] = []
         position, carry = -len(self._heal), b""
         for token, is_settled in zip(tokens[:n], settled[:n], strict=True):
@@ -86,63 +67,6 @@ class RegionReader:
 
     def _without_heal(self, data: bytes) -> bytes:
         return data[len(self._heal) :]
-
-    def _cut(self, data: bytes) -> bytes:
-        """Nothing behind the last allowed line, and nothing that the suffix says already."""
-        if self._max_lines:
-            data = b"\n".join(data.split(b"\n")[: self._max_lines])
-        if self._echo and (start := data.find(self._echo)) >= 0:
-            data = data[:start]
-        if self._depth and b"\n" in data:
-            data = self._within_block(data)
-        return data
-
-    def _within_block(self, data: bytes) -> bytes:
-        """Up to the first line that is indented less than both sides: the suffix goes on with a block that it ends."""
-        end = data.find(b"\n") + 1
-        while end:
-            newline = data.find(b"\n", end)
-            line = data[end : newline if newline >= 0 else len(data)]
-            if line.strip() and _indent(line.decode("utf-8", "replace")) < self._depth:
-                return data[:end].rstrip() + self._last_line_end
-            end = newline + 1
-        return data
-
-
-def block_depth(prefix: str, suffix: str) -> int:
-    """Columns that every further line of the region is indented by at least; 0: any will do.
-
-    The lesser indentation of the prefix's last line and the suffix's first whole one. A shallower line between the two
-    would end the block that the suffix goes on with.
-    """
-    before = next((line for line in reversed(prefix[-_NEAR:].split("\n")) if line.strip()), "")
-    rest, _, after = suffix[:_NEAR].partition("\n")
-    lines = after.split("\n") if rest.strip() and not _at_line_start(prefix) else suffix[:_NEAR].split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    return min(_indent(before), _indent(first))
-
-
-def _at_line_start(prefix: str) -> bool:
-    return not prefix or prefix.endswith("\n")
-
-
-def _indent(line: str) -> int:
-    expanded = line.expandtabs(8)
-    return len(expanded) - len(expanded.lstrip(" "))
-
-
-def echo_of(suffix: str) -> str:
-    """The beginning of `suffix` that can't be there by chance: whole lines, with a dozen visible characters at least.
-
-    Empty when the suffix has less than that.
-    """
-    visible = 0
-    suffix = suffix[:_NEAR]
-    for line in re.finditer(r"[^\n]*\n|[^\n]+$", suffix):
-        visible += len("".join(line[0].split()))
-        if visible >= _ECHO_CHARACTERS:
-            return suffix[: line.end()]
-    return ""
 
 
 def _complete(data: bytes) -> tuple[str, bytes]:

@@ -15,6 +15,7 @@ import torch
 from attrs import define
 from torch import Tensor
 
+from engine.denoisers.boundary import Boundary
 from engine.denoisers.denoiser import Counts, Progress
 from engine.denoisers.gemma import GemmaForward
 from engine.denoisers.memory import PromptWriter, Rows
@@ -96,14 +97,9 @@ class UniformDenoising:
         self._d, self.prompt = denoiser, prompt
         self.n_cells = [row.n_cells for row in plan]
         self.noise = [Noise(row.seed, row.n_cells) for row in plan]
-        self.reader = RegionReader(
-            denoiser.vocabulary,
-            prompt.heal,
-            frozenset(() if denoiser.end is None else (denoiser.end,)),
-            fill.max_lines,
-            fill.prefix,
-            fill.suffix,
-        )
+        boundary = Boundary(fill.prefix, fill.suffix, fill.max_lines)
+        end = frozenset(() if denoiser.end is None else (denoiser.end,))
+        self.reader = RegionReader(denoiser.vocabulary, prompt.heal, end, boundary)
         self._first_allowed: Tensor | None = None
         if prompt.heal:
             allowed = denoiser.vocabulary.starting_with(prompt.heal)

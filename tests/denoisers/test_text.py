@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.denoisers.boundary import Boundary, echo_of
 from engine.denoisers.causal import CausalDenoiser
 from engine.denoisers.denoiser import DenoiserError
 from engine.denoisers.guess import Lookup, copied_text
 from engine.denoisers.jacobi import JacobiRow
 from engine.denoisers.prompt import load_format, strided, window_start
-from engine.denoisers.region import RegionReader, block_depth, echo_of
+from engine.denoisers.region import RegionReader
 from engine.denoisers.uniform import UniformDenoiser
 from engine.denoisers.vocabulary import Vocabulary, VocabularyError
 from engine.protocol import Fill, Snippet
@@ -119,7 +120,7 @@ def test_line_ends_do_not_change_a_fill(bundled: UniformDenoiser, tiny_causal: C
         unix = denoiser.open(Fill("a", "if x:\n    y", "\n\nreturn something\n"))
         dos = denoiser.open(Fill("a", "if x:\r\n    y", "\r\n\r\nreturn something\r\n"))
         assert dos.prompt == unix.prompt
-        assert dos.reader._echo == unix.reader._echo != b""
+        assert dos.reader.boundary.echo == unix.reader.boundary.echo != ""
         unix.close()
         dos.close()
 
@@ -165,7 +166,7 @@ def test_spans_add_up_to_the_text(vocabulary: Vocabulary, text: str, marks: list
     if "\ud800" <= max(text, default="a") <= "\udfff":
         return
     tokens = vocabulary.encode("ab" + text)
-    reader = RegionReader(vocabulary, b"ab", frozenset((6,)))
+    reader = RegionReader(vocabulary, b"ab", frozenset((6,)), Boundary())
     read = reader.text(tokens)
     assert read.whole
     spans = reader.spans(tokens, (marks * 3)[: len(tokens)])
@@ -176,8 +177,8 @@ def test_spans_add_up_to_the_text(vocabulary: Vocabulary, text: str, marks: list
 def test_a_region_ends_at_its_end_token_line_or_the_suffix(vocabulary: Vocabulary) -> None:
     tokens = vocabulary.encode("x = 1\ny = 2\n    def write(self):\n        pass")
     suffix = "    def write(self):\n        pass\n"
-    assert RegionReader(vocabulary, b"", frozenset(), 1).text(tokens).text == "x = 1"
-    reader = RegionReader(vocabulary, b"", frozenset((6,)), suffix=suffix)
+    assert RegionReader(vocabulary, b"", frozenset(), Boundary(max_lines=1)).text(tokens).text == "x = 1"
+    reader = RegionReader(vocabulary, b"", frozenset((6,)), Boundary(suffix=suffix))
     assert reader.text(tokens).text == "x = 1\ny = 2\n"
     assert reader.is_whole(tokens)
     assert not reader.is_whole(tokens[:3])
@@ -206,18 +207,19 @@ def test_what_counts_as_the_suffix(suffix: str, echo: str) -> None:
         ("def f():\n    if x:\n        y()\n", "    return x\n", 4),
         ("def f():\n", "    return x\n", 0),
         ("    x = f(", ")\n    return x\n", 4),
-        ("    x = f(", ")\n\n\ndef g():\n", 0),
+        ("    x = f(", ")\n\n\ndef g():\n", 1),
         ("\tif x:\n\t\ty()\n", "\n\treturn\n", 8),
         ("    x = 1\n", "", 0),
+        ("    x = 1", "", 1),
     ],
 )
 def test_how_deep_a_region_lies(prefix: str, suffix: str, depth: int) -> None:
-    assert block_depth(prefix, suffix) == depth
+    assert Boundary(prefix, suffix).depth == depth
 
 
 def test_a_region_ends_where_its_block_ends(vocabulary: Vocabulary) -> None:
     prefix, suffix = "def f(x):\n    y = 1\n", "    return y\n"
-    reader = RegionReader(vocabulary, b"", frozenset(), prefix=prefix, suffix=suffix)
+    reader = RegionReader(vocabulary, b"", frozenset(), Boundary(prefix, suffix))
     inside = vocabulary.encode("    if x:\n\n        y = 2\n")
     assert not reader.is_whole(inside)
     outside = vocabulary.encode("    if x:\n\n        y = 2\n\n\ndef g():\n")
@@ -225,9 +227,61 @@ def test_a_region_ends_where_its_block_ends(vocabulary: Vocabulary) -> None:
     assert reader.text(outside).text == "    if x:\n\n        y = 2\n"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "written", "suffix", "kept"),
+    [
+        pytest.param(
+            "function add(a, b) {\n  return ",
+            "a + b;\n}\n\nconsole.log(add(1, 2)); // Output: 3\n```\n",
+            "\n}\n\nconsole.log(add(1, 2));\n",
+            "a + b;",
+            id="the suffix again, and more on its line",
+        ),
+        pytest.param(
+            "function add(a, b) {\n  return ",
+            "a + b;\n}\n\nadd(1);\n",
+            "\n}\n",
+            "a + b;",
+            id="a closer that is there already",
+        ),
+        pytest.param(
+            "function add(a, b) {\n  return ",
+            "a + b;\n}\n\nadd(1);\n",
+            "\n",
+            "a + b;\n}",
+            id="a closer that is not there",
+        ),
+        pytest.param(
+            "def f(a):\n    return ", "a\n\nx = f(1)\n", "\n\nx = f(\n", "a", id="a line that the suffix begins"
+        ),
+        pytest.param("def f(a):\n    return ", "a\n\n\ndef g(b):\n", "\n", "a", id="new code at the top"),
+        pytest.param("def f(a):\n    ", "x = a\n    return x\n\ng()\n", "\n", "x = a\n    return x", id="one block"),
+        pytest.param("x = 1\n", "y = 2\n```\nIn this example\n", "", "y = 2\n", id="a fence"),
+        pytest.param("```\nx = 1\n", "y = 2\n```\nText\n", "", "y = 2\n```\nText\n", id="a fence in a text of fences"),
+        pytest.param(
+            "def f():\n    x = ",
+            "1\n    return results\n",
+            "\n    return result\n",
+            "1\n    return results\n",
+            id="another word",
+        ),
+        pytest.param(
+            "for x in y:\n    if x:\n        ", "f(x)\n    g(x)\n", "\n", "f(x)\n    g(x)\n", id="an outer block"
+        ),
+    ],
+)
+def test_where_a_region_ends(prefix: str, written: str, suffix: str, kept: str) -> None:
+    boundary = Boundary(prefix, suffix)
+    assert boundary.cut(written.encode(), complete=True).decode() == kept
+    if kept != written:
+        assert boundary.cut(written.encode(), complete=False).decode() == kept
+        shown = [boundary.cut(written[:n].encode(), complete=False).decode() for n in range(len(written) + 1)]
+        assert all(kept.startswith(text) or text.startswith(kept) for text in shown), "nothing is shown and taken back"
+
+
 def test_a_split_character_is_shown_late_and_never_garbled(vocabulary: Vocabulary) -> None:
     tokens = vocabulary.encode("a😀b")
-    reader = RegionReader(vocabulary, b"", frozenset())
+    reader = RegionReader(vocabulary, b"", frozenset(), Boundary())
     for n in range(len(tokens) + 1):
         shown = "".join(span.text for span in reader.spans(tokens[:n], [True] * n))
         assert "a😀b".startswith(shown)
@@ -236,7 +290,7 @@ def test_a_split_character_is_shown_late_and_never_garbled(vocabulary: Vocabular
 
 def test_bytes_that_are_no_text_are_no_answer(vocabulary: Vocabulary) -> None:
     continuation = next(i for i in range(4096) if vocabulary.decode((i,)) == b"\x80")
-    reader = RegionReader(vocabulary, b"", frozenset())
+    reader = RegionReader(vocabulary, b"", frozenset(), Boundary())
     assert not reader.text([*vocabulary.encode("a"), continuation, *vocabulary.encode("b")]).whole
 
 
