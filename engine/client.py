@@ -23,7 +23,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from engine.paths import UnsafeFolderError, default_endpoint, log_dir
+from engine.paths import UnsafeFolderError, absolute_overrides, default_endpoint, log_dir
 from engine.protocol import (
     MAX_MESSAGE_BYTES,
     Cancel,
@@ -126,11 +126,15 @@ class EngineClient:
             client._tasks = [asyncio.create_task(client._receive()), asyncio.create_task(client._watch())]
             await client._send(Hello(client=name, pid=os.getpid()))
             await asyncio.wait_for(client._connected.wait(), timeout_s)
-            await asyncio.wait_for(client._greeted.wait(), _GREETING_TIMEOUT_S)
+            try:
+                await asyncio.wait_for(client._greeted.wait(), _GREETING_TIMEOUT_S)
+            except TimeoutError:
+                told = f"the engine{holder(endpoint)} at {endpoint} does not answer; if it hangs, end that process"
+                raise EngineError(Failure("", ErrorCode.BUSY, told, retryable=True)) from None
         except (TimeoutError, zmq.ZMQError) as error:
             await client.close()
             raise EngineUnreachableError(f"no engine answers at {endpoint}") from error
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, EngineError):
             await client.close()
             raise
         if client.closed:
@@ -224,9 +228,8 @@ class EngineClient:
             while True:
                 self._take(unpack_reply(await self._socket.recv()))
         except ProtocolError as error:  # an engine of another version: nothing after this can be trusted
-            told = (
-                f"the engine at {self.endpoint} is of another version ({error}); end it: its id is in engine.lock there"
-            )
+            whose = f"the engine{holder(self.endpoint)} at {self.endpoint}"
+            told = f"{whose} is of another version ({error}); end that process"
             self._unreadable = Failure("", ErrorCode.UNKNOWN_PROTOCOL, told, retryable=False)
             self._fail_all(told)
         except zmq.ZMQError as error:
@@ -340,6 +343,9 @@ _started: Final[list[subprocess.Popen[bytes]]] = []
 def _start(endpoint: str, arguments: Sequence[str], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     _started[:] = [process for process in _started if process.poll() is None]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
+    environment |= absolute_overrides()  # it starts in another folder
+    if (model := environment.get("MIDFILL_MODEL", "")) and Path(model).expanduser().is_dir():
+        environment["MIDFILL_MODEL"] = str(Path(model).expanduser().absolute())
     process = subprocess.Popen(
         [*engine_command(), "--endpoint", endpoint, *arguments],
         stdin=subprocess.DEVNULL,
@@ -351,6 +357,15 @@ def _start(endpoint: str, arguments: Sequence[str], complaints: IO[bytes]) -> su
     )
     _started.append(process)
     return process
+
+
+def holder(endpoint: str) -> str:
+    """` (process N)`, from the lock beside a socket; empty when it does not tell."""
+    try:
+        told = Path(endpoint.removeprefix("ipc://")).with_suffix(".lock").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return f" (process {told})" if told.isdigit() else ""
 
 
 def client_log(name: str) -> Path:

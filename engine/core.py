@@ -120,6 +120,11 @@ class Core:
             self._fail(job, ErrorCode.SHUTTING_DOWN, "the engine is leaving", retryable=True)
         log.info("left", n_fills=self._n_fills)
 
+    @property
+    def failure(self) -> str:
+        """Why there is no model; empty unless loading has failed."""
+        return self._detail if self._state is EngineState.FAILED else ""
+
     # Requests
 
     def _take_requests(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 
@@ -33,6 +34,8 @@ class Instance:
         self._socket = Path(place)
         self._file = self._socket.with_suffix(".lock")
         self._socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._socket.exists() and not stat.S_ISSOCK(self._socket.lstat().st_mode):
+            raise AddressError(f"{self._socket} is a file of somebody's, not a socket; choose another address")
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,7 +43,11 @@ class Instance:
             told = os.read(self._descriptor, 20).strip()
             os.close(self._descriptor)
             raise AlreadyRunningError(int(told) if told.isdigit() else 0) from None
+        if (told := os.read(self._descriptor, 20).strip()) and not told.isdigit():
+            os.close(self._descriptor)
+            raise AddressError(f"{self._file} is a file of somebody's, not an engine's lock; choose another address")
         os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
         os.write(self._descriptor, str(os.getpid()).encode())
         self._socket.unlink(missing_ok=True)
 

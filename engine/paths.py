@@ -21,22 +21,27 @@ class UnsafeFolderError(RuntimeError):
 def runtime_dir() -> Path:
     """The 0700 folder of the socket and the lock; made when missing.
 
-    `MIDFILL_RUNTIME_DIR` overrides it. Raises `UnsafeFolderError` when it belongs to somebody else, is open to others
-    and can't be closed, or has a path too long for a socket.
+    `MIDFILL_RUNTIME_DIR` overrides it. Raises `UnsafeFolderError` when it can't be made, belongs to somebody else, is
+    open to others, or has a path too long for a socket.
     """
-    override = os.environ.get("MIDFILL_RUNTIME_DIR")
-    path = Path(override) if override else _usual_runtime_dir()
+    override = _override("MIDFILL_RUNTIME_DIR")
+    path = override or _usual_runtime_dir()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         if override:
             raise UnsafeFolderError(f"can't make the runtime folder {path}; set MIDFILL_RUNTIME_DIR") from None
         path = Path(f"/tmp/midfill-{os.getuid()}")  # no XDG runtime folder: containers, plain ssh
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnsafeFolderError(f"can't make {path} ({error.strerror}); set MIDFILL_RUNTIME_DIR") from None
     info = path.lstat()
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
         raise UnsafeFolderError(f"{path} is not a folder of this user; set MIDFILL_RUNTIME_DIR to one that is")
     if stat.S_IMODE(info.st_mode) != 0o700:
+        if override:  # it may be shared on purpose: closing it is not ours to do
+            raise UnsafeFolderError(f"{path} is open to others: chmod 700 it, or set MIDFILL_RUNTIME_DIR to another")
         path.chmod(0o700)
     if len(os.fsencode(path)) > _MAX_SOCKET_PATH - len("/engine.sock"):
         raise UnsafeFolderError(f"{path} is too long a path for a socket; set MIDFILL_RUNTIME_DIR to a shorter one")
@@ -60,19 +65,29 @@ def default_endpoint() -> str:
 
 def config_file() -> Path:
     """The user's configuration. `MIDFILL_CONFIG` overrides it."""
-    override = os.environ.get("MIDFILL_CONFIG")
-    return Path(override) if override else Path(platformdirs.user_config_dir("midfill")) / "config.toml"
+    return _override("MIDFILL_CONFIG") or Path(platformdirs.user_config_dir("midfill")) / "config.toml"
 
 
 def models_dir() -> Path:
     """Pulled models, one folder each. `MIDFILL_MODELS_DIR` overrides it."""
-    override = os.environ.get("MIDFILL_MODELS_DIR")
-    return Path(override) if override else Path(platformdirs.user_cache_dir("midfill")) / "models"
+    return _override("MIDFILL_MODELS_DIR") or Path(platformdirs.user_cache_dir("midfill")) / "models"
 
 
 def log_dir() -> Path:
     """The engine's and the server's logs; made when missing. `MIDFILL_LOG_DIR` overrides it."""
-    override = os.environ.get("MIDFILL_LOG_DIR")
-    path = Path(override) if override else Path(platformdirs.user_log_dir("midfill"))
+    path = _override("MIDFILL_LOG_DIR") or Path(platformdirs.user_log_dir("midfill"))
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
+
+
+def absolute_overrides() -> dict[str, str]:
+    """The overrides of this environment as absolute paths, for processes that start in another folder."""
+    return {name: str(path) for name in _OVERRIDES if (path := _override(name)) is not None}
+
+
+_OVERRIDES: Final = ("MIDFILL_RUNTIME_DIR", "MIDFILL_CONFIG", "MIDFILL_MODELS_DIR", "MIDFILL_LOG_DIR")
+
+
+def _override(name: str) -> Path | None:
+    told = os.environ.get(name)
+    return Path(told).expanduser().absolute() if told else None

@@ -53,10 +53,12 @@ def run(config: EngineConfig, endpoint: str) -> int:
             transport.close()
     finally:
         instance.release()
+    if core.failure:
+        print(f"midfill: {core.failure}", file=sys.stderr)  # noqa: T201 - for who started it by hand
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(0)  # a loading thread may be deep inside an import; there is nothing left to clean up
+    os._exit(1 if core.failure else 0)  # a loading thread may be deep inside an import; there is nothing to clean up
 
 
 def _load(config: EngineConfig, inbox: queue.SimpleQueue[object]) -> None:
@@ -76,6 +78,10 @@ def _load(config: EngineConfig, inbox: queue.SimpleQueue[object]) -> None:
         log.exception("loading failed")
         loaded = DenoiserError(f"the model can't be loaded ({type(error).__name__}: {error}); see the engine's log")
     inbox.put(Loaded(loaded))
+    if sys.stderr.isatty() and not isinstance(loaded, DenoiserError):
+        about = loaded.model
+        ready = f"{about.name} is ready on {about.device}; Ctrl-C ends the engine"
+        print(f"midfill: {ready}", file=sys.stderr)  # noqa: T201 - for who started it by hand
 
 
 def _log_to_file() -> None:

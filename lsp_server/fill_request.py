@@ -30,7 +30,7 @@ def fill_asked(document: Document, params: FillParams, config: ServerConfig) -> 
     for name, least in _LEAST.items():
         value = getattr(params, name)
         if value is not None and not least <= value <= _MOST:
-            raise invalid_params(f"`{name}` must lie within {least} and {_MOST}, not be {value}")
+            raise invalid_params(f"`{_camel(name)}` must lie within {least} and {_MOST}, not be {value}")
     window = cut_window(document, region.start, region.end)
     fill = Fill(
         request_id="",
@@ -70,8 +70,14 @@ def fill_result(asked: Asked, result: Result, model: Model) -> FillResult:
         reused_tokens=result.n_reused_tokens,
         model=result.model,
         note=model.note,
-        timings_ms=attrs.asdict(result.timings_ms),
+        timings_ms={_camel(name): ms for name, ms in attrs.asdict(result.timings_ms).items()},
     )
+
+
+def _camel(name: str) -> str:
+    """A name as it is on the wire."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def _region(document: Document, params: FillParams) -> Region:

@@ -66,10 +66,7 @@ def load_denoiser(folder: ModelFolder, config: EngineConfig, tell: Tell) -> Deno
 def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
     dtype = _dtype(config.dtype, torch.float32 if _is_small(folder.path) or device.type == "cpu" else torch.bfloat16)
     tell("reading the weights", 0.3)
-    network = transformers.DiffusionGemmaForBlockDiffusion.from_pretrained(
-        folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
-    )
-    network.eval()  # type: ignore[no-untyped-call]
+    network = _network(transformers.DiffusionGemmaForBlockDiffusion, folder.path, dtype, device)
     forward = GemmaForward(network)
     vocabulary = Vocabulary(folder.path, forward.embedding.num_embeddings)
     has_fim = vocabulary.id(FimFormat().end) is not None or (folder.path / "midfill.json").exists()
@@ -95,10 +92,7 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
     fast = device.type != "cpu" or (has_bf16 is not None and has_bf16())
     dtype = _dtype(config.dtype, torch.bfloat16 if fast else torch.float32)
     tell("reading the weights", 0.3)
-    network = transformers.AutoModelForCausalLM.from_pretrained(
-        folder.path, dtype=dtype, device_map=_map(device), local_files_only=True
-    )
-    network.eval()  # type: ignore[no-untyped-call]
+    network = _network(transformers.AutoModelForCausalLM, folder.path, dtype, device)
     attention.register()
     network.set_attn_implementation(attention.NAME)
     text = network.config.get_text_config()
@@ -124,6 +118,18 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
     )
     _warm_up(denoiser, tell)
     return denoiser
+
+
+def _network(kind: Any, folder: Path, dtype: torch.dtype, device: torch.device) -> Any:
+    """Load the weights; all of them must be there: the library would make up the missing ones."""
+    place = None if device.type == "cpu" else {"": str(device)}  # elsewhere weights go straight to the device
+    network, told = kind.from_pretrained(
+        folder, dtype=dtype, device_map=place, local_files_only=True, output_loading_info=True
+    )
+    if missing := sorted(told["missing_keys"]):
+        some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        raise DenoiserError(f"{folder}: {len(missing)} weights are missing ({some}); is the download complete?")
+    return network.eval()
 
 
 def _warm_up(denoiser: Denoiser, tell: Tell) -> None:
@@ -174,11 +180,6 @@ def _device(asked: str) -> torch.device:
 def _dtype(asked: str, default: torch.dtype) -> torch.dtype:
     named = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
     return named.get(asked, default)
-
-
-def _map(device: torch.device) -> dict[str, str] | None:
-    """On the CPU the plain way; elsewhere weights go straight to the device."""
-    return None if device.type == "cpu" else {"": str(device)}
 
 
 def _read_json(file: Path) -> dict[str, Any]:

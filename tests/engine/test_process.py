@@ -21,6 +21,7 @@ import pytest
 import pytest_asyncio
 import zmq
 import zmq.asyncio
+from safetensors.torch import load_file, save_file
 
 from engine.client import EngineClient, EngineError, connect_or_start, engine_command
 from engine.protocol import (
@@ -191,6 +192,36 @@ async def test_one_engine_for_one_address(client: EngineClient, private_folders:
     assert client.welcome is not None
     assert str(client.welcome.pid) in (out + err).decode()
     assert (await client.fill(FILL)).candidates
+
+
+@pytest.mark.parametrize("name", ["mine.sock", "mine.lock"])
+async def test_files_of_a_user_are_left_alone(name: str, private_folders: PrivateFolders, tmp_path: Path) -> None:
+    mine = tmp_path / name
+    mine.write_text("my thesis")
+    with pytest.raises(EngineError, match="somebody's"):
+        await connect_or_start("test", endpoint=f"ipc://{tmp_path}/mine.sock")
+    assert mine.read_text() == "my thesis"
+
+
+async def test_weights_that_are_missing_are_not_made_up(private_folders: PrivateFolders, tmp_path: Path) -> None:
+    bundled = Path(__file__).parents[2] / "engine" / "bundled"
+    for file in bundled.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = load_file(bundled / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if "layers.3.mlp.gate_proj" not in name}
+    assert len(kept) < len(weights)
+    save_file(kept, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    client = await connect_or_start("test", arguments=["--model", str(tmp_path)])
+    with pytest.raises(EngineError, match=r"weights are missing \(.*layers\.3\.mlp\.gate_proj"):
+        await asyncio.wait_for(client.wait_ready(), TIMEOUT_S)
+    await client.close()
+
+
+def test_an_engine_without_its_model_says_so_and_fails(private_folders: PrivateFolders) -> None:
+    done = subprocess.run([*engine_command(), "--device", "nowhere"], capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 1
+    assert "device 'nowhere'" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 async def test_many_at_once_start_one_engine(private_folders: PrivateFolders) -> None:
