@@ -31,7 +31,8 @@ class Boundary:
         self._first_line = _first_whole_line(near_prefix, near_suffix)
         self.depth = min(_indent(before), _indent(self._first_line))
         """Columns that every further line is indented by at least: a shallower one would end the block that the suffix
-        goes on with. From an indented cursor line at least 1: the region does not begin new code at the top."""
+        goes on with. At least 1 when the region begins in an indented line: it does not begin new code at the top."""
+        self._begins_line = not cursor_line.strip()
         if _indent(cursor_line):
             self.depth = max(self.depth, 1)
         self.echo = echo_of(near_suffix)
@@ -48,15 +49,18 @@ class Boundary:
         if self.echo and (found := self._echo.search(data)):
             data = data[: found.start()]
         end = data.find(b"\n") + 1
+        depth = self.depth
+        if self._begins_line and data[:1] in (b" ", b"\t"):
+            depth = max(depth, 1)
         while end:
             newline = data.find(b"\n", end)
             line = data[end : newline if newline >= 0 else len(data)]
-            if line.strip() and self._is_outside(line, whole=complete or newline >= 0):
+            if line.strip() and self._is_outside(line, depth, whole=complete or newline >= 0):
                 return data[:end].rstrip() + self._last_line_end
             end = newline + 1
         return data
 
-    def _is_outside(self, line: bytes, *, whole: bool) -> bool:
+    def _is_outside(self, line: bytes, depth: int, *, whole: bool) -> bool:
         if line.lstrip().startswith(_FENCE) and not self._has_fences:
             return True
         opening = self._first_line.rstrip().encode("utf-8", "replace")
@@ -66,7 +70,7 @@ class Boundary:
                     return True
             elif whole and line.rstrip() == opening:
                 return True
-        shallow = _indent(line.decode("utf-8", "replace")) < self.depth
+        shallow = _indent(line.decode("utf-8", "replace")) < depth
         return shallow and not _CLOSER.fullmatch(line)
 
 

@@ -256,6 +256,13 @@ def test_a_region_ends_where_its_block_ends(vocabulary: Vocabulary) -> None:
         ),
         pytest.param("def f(a):\n    return ", "a\n\n\ndef g(b):\n", "\n", "a", id="new code at the top"),
         pytest.param("def f(a):\n    ", "x = a\n    return x\n\ng()\n", "\n", "x = a\n    return x", id="one block"),
+        pytest.param(
+            "def f(a):\n",
+            "    return a\n\n\ndef g(b):\n    return b\n",
+            "\n\nx = 1\n",
+            "    return a",
+            id="begun in a block",
+        ),
         pytest.param("x = 1\n", "y = 2\n```\nIn this example\n", "", "y = 2\n", id="a fence"),
         pytest.param("```\nx = 1\n", "y = 2\n```\nText\n", "", "y = 2\n```\nText\n", id="a fence in a text of fences"),
         pytest.param(
