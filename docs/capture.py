@@ -26,6 +26,7 @@ from engine.protocol import Fill, Frame, Span
 DOCS = Path(__file__).resolve().parent
 SAMPLE = DOCS / "shop.py.txt"
 LINE = 25
+WIDTH = 118
 SHOWN = (1, 5, 9)
 """Steps whose frames are drawn; the result follows."""
 
@@ -39,14 +40,15 @@ async def main() -> None:
     async with connected("capture", "", None, show=True) as client:
         await client.fill(request)
         result = await fill_to_fit(client, request, frames.append)
-    console = Console(record=True, file=io.StringIO(), force_terminal=True, width=118, highlight=False)
+    console = Console(record=True, file=io.StringIO(), force_terminal=True, width=WIDTH, highlight=False)
     console.print(Text(f"$ midfill fill shop.py:{LINE} --max-lines 2", "bold"))
     for frame in frames:
         if frame.step in SHOWN:
             console.print(Text(f"after step {frame.step}", "dim"))
-            console.print(RegionView(prefix, suffix, LINE).draw(frame.spans))
+            console.print(RegionView(prefix, suffix, LINE, WIDTH).draw(frame.spans))
     console.print(Text("result", "dim"))
-    console.print(RegionView(prefix, suffix, LINE).draw((Span(result.candidates[0].text, settled=True),)))
+    spans = (Span(result.candidates[0].text, settled=True),)
+    console.print(RegionView(prefix, suffix, LINE, WIDTH).draw(spans, final=True))
     print_figures(result, client.welcome, "", console)
     picture = console.export_svg(title="midfill")
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # a picture must not ask another host
