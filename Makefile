@@ -2,16 +2,20 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON := python3
+PIP := $(BIN)/pip --disable-pip-version-check install -c constraints.txt
 SMALL := qwen2.5-coder-0.5b
 TRY := build/try
 FILL := $(BIN)/midfill fill $(TRY)/shop.py
 
 $(BIN)/midfill: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
-	@echo "== Installing into $(VENV), torch first; a few hundred MB at least"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -c constraints.txt -e '.[dev]'
+	@echo "== Installing into $(VENV): torch (1 of 3), a few hundred MB at least"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --progress-bar on torch==2.13.0
+	@echo "== Installing into $(VENV): midfill and what it needs (2 of 3), up to a few minutes"
+	@$(PIP) -q -e .
+	@echo "== Installing into $(VENV): what its tests need (3 of 3), up to a minute"
+	@$(PIP) -q -e '.[dev]'
 	@touch $@
 
 install: $(BIN)/midfill

@@ -14,6 +14,7 @@ from typing import Final
 import typer
 from attrs import frozen
 
+from engine.commands.ending import Ending, drop_stdout, flush_stdout, open_streams
 from engine.commands.errors import BAD_INPUT, FAILURE, CommandError
 from engine.commands.model import app as model
 
@@ -23,6 +24,7 @@ Editors start midfill-lsp; midfill is for people and scripts. Settings: config.t
 """
 _INTERRUPTED: Final = 130
 """As a shell reports a process that SIGINT ended."""
+_ending: Final = Ending()
 
 
 @frozen
@@ -82,6 +84,8 @@ def _options(
 
 def main() -> None:
     """The console script. Errors are one line on stderr: exit code 2 for bad input, 1 for a failure."""
+    open_streams()
+    _ending.listen()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -91,22 +95,30 @@ def run(arguments: list[str]) -> int:
         arguments = [*arguments, "--help"]
     try:
         code = make_app(arguments)(arguments, prog_name="midfill", standalone_mode=False)
+        flush_stdout()
     except CommandError as error:
         return _end(error.code, str(error))
     except typer.TyperException as error:
         return _end(BAD_INPUT, _usage(error))
     except KeyboardInterrupt:
-        return _end(_INTERRUPTED, "cancelled")
+        return _end(_ending.code, _ending.told)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed there at exit
+        drop_stdout()
         return FAILURE
+    except OSError as error:
+        if os.environ.get("MIDFILL_TRACEBACK"):
+            raise
+        if error.filename is None:  # no file, but the output: a full disk
+            drop_stdout()
+            return _end(FAILURE, f"can't write the output: {error.strerror or error}")
+        return _end(FAILURE, f"{error.filename}: {error.strerror}")
     except Exception as error:
         if os.environ.get("MIDFILL_TRACEBACK"):
             raise
         told = f"{type(error).__name__}: {error}"
         return _end(FAILURE, f"internal error, {told} (for a bug report: set MIDFILL_TRACEBACK=1 and run it again)")
     if code == _INTERRUPTED:  # typer turns the interrupt into its code, and says nothing
-        return _end(_INTERRUPTED, "cancelled")
+        return _end(_ending.code, _ending.told)
     return code if isinstance(code, int) else 0
 
 

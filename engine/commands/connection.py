@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
@@ -15,6 +17,9 @@ from engine.models.resolve import ModelNotFoundError, resolve
 from engine.paths import UnsafeFolderError, default_endpoint
 from engine.protocol import ErrorCode, Loading
 
+_LONGEST_PATH: Final = 100
+"""Of a socket; systems take 103 or 107 bytes."""
+
 
 @contextlib.asynccontextmanager
 async def connected(name: str, endpoint: str, model: str | None, *, show: bool) -> AsyncIterator[EngineClient]:
@@ -22,6 +27,7 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
 
     With `model`, an engine that runs another one is an error: it may be serving somebody's editor.
     """
+    address = address_of(endpoint)
     arguments: tuple[str, ...] = ()
     wanted = ""
     if model is not None:
@@ -36,13 +42,7 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
             if status is not None:
                 status.update(f"loading: {loading.stage} ({loading.fraction:.0%})")
 
-        try:
-            address = endpoint or default_endpoint()
-            client = await connect_or_start(
-                f"midfill-{name}", endpoint=address, arguments=arguments, on_loading=on_loading
-            )
-        except UnsafeFolderError as error:
-            raise CommandError(str(error)) from None
+        client = await connect_or_start(f"midfill-{name}", endpoint=address, arguments=arguments, on_loading=on_loading)
         try:
             welcome = await client.wait_ready()
         except BaseException as error:
@@ -61,9 +61,26 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
         await client.close()
 
 
+def address_of(endpoint: str) -> str:
+    """The engine's address: what the user gave, else this user's own. Raises `CommandError`."""
+    if not endpoint:
+        try:
+            return default_endpoint()
+        except UnsafeFolderError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            told = f"can't make the runtime folder {error.filename}: {error.strerror}"
+            raise CommandError(f"{told}; set MIDFILL_RUNTIME_DIR to another folder") from None
+    if not endpoint.startswith("ipc:///") or "\0" in endpoint:
+        raise BadInputError(f"--endpoint must be ipc:///absolute/path, not {endpoint}")
+    if len(os.fsencode(endpoint.removeprefix("ipc://"))) > _LONGEST_PATH:
+        raise BadInputError(f"--endpoint {endpoint} is too long a path for a socket; at most {_LONGEST_PATH} bytes fit")
+    return endpoint
+
+
 async def running(endpoint: str = "") -> EngineClient | None:
-    """A client of the engine that runs at the address; None when none does. Starts nothing."""
-    address = endpoint or default_endpoint()
+    """A client of the engine that runs at the address; None when none does. Starts nothing. Raises `CommandError`."""
+    address = address_of(endpoint)
     if _is_unbound(address):
         return None  # ZeroMQ would wait for somebody to bind there
     try:

@@ -23,17 +23,13 @@ def engine(
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running engine.")] = False,
 ) -> None:
     """Run the engine in the foreground. Editors and `midfill fill` start one by themselves."""
+    from engine.commands.connection import absolute_model, address_of
     from engine.config import ConfigError, load_config
-    from engine.paths import UnsafeFolderError, default_endpoint
 
-    try:
-        address = endpoint or default_endpoint()
-    except UnsafeFolderError as error:
-        raise CommandError(str(error)) from None
+    address = address_of(endpoint)
     if stop:
         typer.echo(asyncio.run(_stop(address)))
         return
-    from engine.commands.connection import absolute_model
     from engine.models.resolve import ModelNotFoundError, resolve
 
     overrides = {
@@ -58,6 +54,9 @@ def engine(
         raise typer.Exit(run(config, address))
     except AddressError as error:
         raise BadInputError(str(error)) from None
+    except OSError as error:  # the socket's folder, or the log's
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise CommandError(f"the engine can't use its folders ({told}); see: midfill doctor") from None
     except AlreadyRunningError as error:  # what was wanted is so: no failure
         typer.echo(f"{error} at {address}; to stop it: midfill engine --stop")
 

@@ -21,8 +21,8 @@ def tokens_per_forward(result: Result) -> float:
 
 
 def print_figures(result: Result, welcome: Welcome | None, applied_to: str, console: Console | None = None) -> None:
-    """The line of figures, what ran, and what was written."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    """The line of figures, what ran, and what was written. Lines that are too long for a terminal break at words."""
+    console = console or _beside_result()
     took = result.timings_ms
     figures = [
         _REASONS[result.reason],
@@ -42,6 +42,15 @@ def print_figures(result: Result, welcome: Welcome | None, applied_to: str, cons
         console.print("The model suggests nothing here.")
     if applied_to:
         console.print(f"Written to {applied_to}", markup=False)
+
+
+def _beside_result() -> Console:
+    """The result's own terminal; where the result goes elsewhere it goes alone, and this to stderr."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        return console
+    console = Console(stderr=True, highlight=False)
+    return console if console.is_terminal else Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def _count(n: int, one: str, many: str = "") -> str:

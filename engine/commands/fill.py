@@ -10,11 +10,18 @@ import typer
 from engine.commands.errors import CommandError
 from engine.commands.place import parse_place
 from engine.commands.text_file import TextFile, read_text_file
+from engine.protocol import ErrorCode, Fill
 
 if TYPE_CHECKING:
     from engine.client import EngineClient
-    from engine.protocol import Fill, Result
+    from engine.protocol import Result
 
+_MOST: Final = 86_400_000
+"""Of anything that is counted here: a day in milliseconds."""
+MOST_ALTERNATIVES: Final = 8
+"""As the engine has it, where importing would take torch along; a test holds both together."""
+_AGAIN: Final = (ErrorCode.ENGINE_GONE, ErrorCode.SHUTTING_DOWN, ErrorCode.BUSY)
+"""Another try, of the same, may well go through."""
 _LANGUAGES: Final = {
     ".c": "c",
     ".cc": "cpp",
@@ -37,11 +44,13 @@ def fill(
     place: Annotated[str, typer.Argument(metavar="FILE:LINE[:COL]", help="Where; see above.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Write the best text into the file.")] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Longest region, in tokens.")] = 64,
-    max_lines: Annotated[int, typer.Option(min=0, help="Stop after this many lines; 0: no limit.")] = 0,
-    alternatives: Annotated[int, typer.Option(min=1, help="Candidates to rank.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=1, max=_MOST, help="Longest region, in tokens.")] = 64,
+    max_lines: Annotated[int, typer.Option(min=0, max=_MOST, help="Stop after this many lines; 0: no limit.")] = 0,
+    alternatives: Annotated[int, typer.Option(min=1, max=MOST_ALTERNATIVES, help="Candidates to rank.")] = 1,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Same seed, same text.")] = 0,
-    deadline_ms: Annotated[int, typer.Option(min=0, help="Return the best text by then; 0: no deadline.")] = 0,
+    deadline_ms: Annotated[
+        int, typer.Option(min=0, max=_MOST, help="Return the best text by then; 0: no deadline.")
+    ] = 0,
     model: Annotated[str | None, typer.Option(help="Name or folder, for an engine that has to be started.")] = None,
     endpoint: Annotated[str, typer.Option(help="The engine's address; by default this user's own.")] = "",
 ) -> None:
@@ -54,8 +63,6 @@ def fill(
     file = read_text_file(where.path)
     offset = file.offset_of(where)
     prefix, suffix = file.window_at(offset)
-    from engine.protocol import Fill
-
     request = Fill(
         request_id="",
         prefix=prefix,
@@ -98,7 +105,11 @@ async def _run(
         async with connected("fill", endpoint, model, show=live) as client:
             from engine.commands.live import fill_in_view, fill_to_fit
 
-            result = await (fill_in_view(client, request, line) if live else fill_to_fit(client, request))
+            try:
+                result = await (fill_in_view(client, request, line) if live else fill_to_fit(client, request))
+            except EngineError as error:
+                again = "; run it again" if error.failure.code in _AGAIN else ""
+                raise CommandError(f"{error}{again}") from None
             return result, client
     except EngineError as error:
         raise CommandError(str(error)) from None

@@ -24,9 +24,11 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
     console = console or Console(highlight=False)
     if not console.is_terminal:
         result = await fill_to_fit(client, request)
-        print(_text(result), flush=True)  # noqa: T201 - for a pipe: as it is, not wrapped
+        if text := _text(result):
+            print(text, flush=True)  # noqa: T201 - for a pipe: as it is, not wrapped
         return result
-    view = RegionView(request.prefix, request.suffix, line, console.width)
+    # a row less than there is: the cursor stands below
+    view = RegionView(request.prefix, request.suffix, line, console.width, max(console.height - 1, 1))
     drawn_at = 0.0
     with Live(view.draw(()), console=console, auto_refresh=False, vertical_overflow="crop") as live:
 
@@ -38,7 +40,7 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
                 live.update(view.draw(frame.spans), refresh=True)
 
         result = await fill_to_fit(client, request, on_frame)
-        live.update(view.draw((Span(_text(result), settled=True),)), refresh=True)
+        live.update(view.draw((Span(_text(result), settled=True),), final=True))  # drawn, whole, as the view ends
     for index, other in enumerate(result.candidates[1:], start=2):
         console.print(Text(f"{index}. {printable(other.text)}"), style="dim")
     return result

@@ -1,16 +1,13 @@
-"""`midfill model`: which models there are here, fetching one, removing one. Owns: the drawing of progress."""
+"""`midfill model`: which models there are here, fetching one, removing one. Owns: their options and the table."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from engine.commands.errors import BadInputError, CommandError
-
-if TYPE_CHECKING:
-    from engine.models.progress import Progress
 
 app = typer.Typer(help="Models on this machine: list, pull, rm.", rich_markup_mode=None)
 
@@ -48,15 +45,16 @@ def pull(
     """Download a model, check it, and convert it, once. An interrupted pull goes on where it was."""
     from rich.console import Console
 
+    from engine.commands.pull_view import PullView
     from engine.models.pull import PullError
     from engine.models.pull import pull as pull_model
     from engine.models.source import FileSource
 
     _need_known(name)
     sources = [FileSource(source_file)] if source_file is not None else None
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, highlight=False)
     try:
-        with _Drawn(console) as drawn:
+        with PullView(console) as drawn:
             folder = pull_model(name, sources=sources, on_progress=drawn.show, on_note=drawn.note)
     except PullError as error:
         raise CommandError(str(error)) from None
@@ -119,37 +117,3 @@ def _rows() -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-class _Drawn:
-    """A pull's progress: a bar in a terminal, else a line for each stage."""
-
-    def __init__(self, console: Any) -> None:
-        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn, TransferSpeedColumn
-        from rich.progress import Progress as Bar
-
-        self._console = console
-        self._stage = ""
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        self._bar = Bar(*columns, TimeElapsedColumn(), console=console, transient=True)
-        self._task = self._bar.add_task("starting", total=None)
-
-    def __enter__(self) -> _Drawn:
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._console.is_terminal:
-            self._bar.stop()
-
-    def show(self, progress: Progress) -> None:
-        if progress.stage != self._stage:
-            self._stage = progress.stage
-            if not self._console.is_terminal:
-                self._console.print(progress.stage, markup=False)
-            self._bar.reset(self._task, description=progress.stage, total=progress.n_total or None)
-        self._bar.update(self._task, completed=progress.n_done, total=progress.n_total or None)
-
-    def note(self, told: str) -> None:
-        self._console.print(told, markup=False)

@@ -31,19 +31,18 @@ def status(
 
 
 async def ask_status(endpoint: str) -> StatusReport | None:
-    """The engine's report; None when none runs. Raises `CommandError`."""
+    """The engine's report, as if nobody asked for it; None when none runs. Raises `CommandError`."""
+    import attrs
+
     from engine.client import EngineError
     from engine.commands.connection import running
-    from engine.paths import UnsafeFolderError
 
-    try:
-        client = await running(endpoint)
-    except UnsafeFolderError as error:
-        raise CommandError(str(error)) from None
+    client = await running(endpoint)
     if client is None:
         return None
     try:
-        return await client.status()
+        report = await client.status()
+        return attrs.evolve(report, n_clients=max(report.n_clients - 1, 0))  # the one that asks is no client
     except EngineError as error:
         raise CommandError(str(error)) from None
     finally:
@@ -55,7 +54,12 @@ def _lines(report: StatusReport) -> list[str]:
     if report.model is not None:
         model = report.model
         lines.append(f"model {model.name} ({model.family}, {model.device}, {model.dtype}): {model.note}")
-    lines.append(f"{report.n_clients} clients, {report.n_running} running, {report.n_waiting} waiting")
-    lines.append(f"{report.n_fills} fills, {report.n_failures} failures in {report.uptime_s / 60:.0f} minutes")
+    lines.append(f"{_count(report.n_clients, 'client')}, {report.n_running} running, {report.n_waiting} waiting")
+    fills, failures = _count(report.n_fills, "fill"), _count(report.n_failures, "failure")
+    lines.append(f"{fills}, {failures} in {_count(round(report.uptime_s / 60), 'minute')}")
     lines.append(f"{report.resident_bytes / 1e6:.0f} MB resident, {report.cache_bytes / 1e6:.0f} MB prefix cache")
     return lines
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

