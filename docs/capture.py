@@ -35,13 +35,13 @@ async def main() -> None:
     """Fill once to warm the engine up, then once more for the picture."""
     file = read_text_file(SAMPLE)
     prefix, suffix = file.window_at(file.offset_of(Place(SAMPLE, LINE, None)))
-    request = Fill("", prefix=prefix, suffix=suffix, language="python", path="shop.py", max_lines=2, preview=True)
+    request = Fill("", prefix=prefix, suffix=suffix, language="python", path="shop.py", preview=True)
     frames: list[Frame] = []
     async with connected("capture", "", None, show=True) as client:
         await client.fill(request)
         result = await fill_to_fit(client, request, frames.append)
     console = Console(record=True, file=io.StringIO(), force_terminal=True, width=WIDTH, highlight=False)
-    console.print(Text(f"$ midfill fill shop.py:{LINE} --max-lines 2", "bold"))
+    console.print(Text(f"$ midfill fill shop.py:{LINE}", "bold"))
     for frame in frames:
         if frame.step in SHOWN:
             console.print(Text(f"after step {frame.step}", "dim"))
