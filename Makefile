@@ -1,4 +1,5 @@
 .PHONY: install try test test-real check
+.DELETE_ON_ERROR: # half an installation must not pass for a whole one
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON := python3

@@ -19,7 +19,7 @@ def bench(
     model: Annotated[str, typer.Option(help="auto, a name of `midfill model list`, or a folder.")] = "auto",
     n: Annotated[int, typer.Option("-n", help="Holes to fill.", min=1, max=500)] = 20,
     quick: Annotated[bool, typer.Option(help="Few holes: within a minute.")] = False,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0: one per physical core.", min=0)] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0: one per physical core.", min=0, max=1024)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one object for scripts.")] = False,
 ) -> None:
     """Fill the same holes through the engine and through stock generate(), in turn, and compare.

@@ -14,7 +14,10 @@ def doctor(
 ) -> None:
     """Check the installation and say what to do about each finding. Exit code 1 when something is broken."""
     from engine.commands.checkup import State, findings
+    from engine.commands.connection import address_of
 
+    if endpoint:
+        address_of(endpoint)  # a wrong one is no finding
     found = []
     if as_json:
         import json

@@ -45,7 +45,7 @@ class PullView:
             # a task's total can't be taken back once it has one: a stage is a task of its own
             self._bar.remove_task(self._task)
             self._bar.columns = self._counted if progress.n_total else self._uncounted
-            self._task = self._bar.add_task(progress.stage, total=progress.n_total or None)
+            self._task = self._bar.add_task(progress.stage, total=progress.n_total or None, completed=progress.n_done)
         self._bar.update(self._task, completed=progress.n_done)
 
     def drawn(self) -> RenderableType:

@@ -34,6 +34,8 @@ def _folders(private_folders: PrivateFolders, tmp_path: Path, monkeypatch: pytes
         (["fill", "a.py:1", "--alternatives", "100"], "--alternatives"),
         (["fill", "a.py:1", "--endpoint", "foo"], "--endpoint must be ipc:///absolute/path, not foo"),
         (["status", "--endpoint", "ipc://foo"], "--endpoint"),
+        (["doctor", "--endpoint", "foo"], "--endpoint"),
+        (["bench", "--threads", 10**23], "--threads"),
         (["engine", "--stop", "--endpoint", f"ipc:///{'x' * 200}"], "too long"),
         (["fill", "a.py:1", "--wrong"], "--wrong"),
         (["fill", "a.py:1", "--model", "nothing"], "neither a known name"),
