@@ -16,13 +16,13 @@ from typing import Final
 
 import psutil
 import structlog
-from attrs import define, frozen
+from attrs import frozen
 
 from engine.config import EngineConfig
-from engine.denoisers.denoiser import Counts, Denoiser, DenoiserError, Denoising
+from engine.denoisers.denoiser import Denoiser, DenoiserError
+from engine.job import Job
 from engine.protocol import (
     Cancel,
-    Candidate,
     EngineState,
     ErrorCode,
     Failure,
@@ -32,12 +32,10 @@ from engine.protocol import (
     Loading,
     Reason,
     Reply,
-    Result,
     Shutdown,
     Span,
     Status,
     StatusReport,
-    Timings,
     Welcome,
 )
 from engine.scheduler import Scheduler
@@ -71,25 +69,6 @@ class Loaded:
 @frozen
 class Leave:
     """A signal: end in good order."""
-
-
-@define(eq=False)
-class Job:
-    """A fill in the engine."""
-
-    peer: bytes
-    fill: Fill
-    received: float
-    """Seconds, monotonic."""
-    denoising: Denoising | None = None
-    started: float = 0.0
-    first_frame: float = 0.0
-    n_frames: int = 0
-
-    @property
-    def deadline(self) -> float:
-        """When an answer is due, in monotonic seconds."""
-        return self.received + self.fill.deadline_ms / 1000 if self.fill.deadline_ms else float("inf")
 
 
 class Core:
@@ -301,7 +280,19 @@ class Core:
             self._show(job, (Span(text, settled=True),) if text else (), final=True)
         self._close(job)
         self._n_fills += 1
-        self._send(job.peer, self._result(job, reason, candidates))
+        model = self._denoiser.model.name if self._denoiser is not None else ""
+        result = job.result(reason, candidates, model, self._clock())
+        log.info(
+            "fill",
+            request_id=result.request_id,
+            reason=reason,
+            n_steps=result.n_steps,
+            n_prompt_tokens=result.n_prompt_tokens,
+            n_reused_tokens=result.n_reused_tokens,
+            total_ms=round(result.timings_ms.total, 1),
+            forward_ms=round(result.timings_ms.forward, 1),
+        )
+        self._send(job.peer, result)
 
     def _cancel(self, job: Job) -> None:
         self._finish(job, Reason.CANCELLED)
@@ -328,45 +319,6 @@ class Core:
         self._scheduler.remove(job)
 
     # Reports
-
-    def _result(self, job: Job, reason: Reason, candidates: tuple[Candidate, ...]) -> Result:
-        counts = job.denoising.counts if job.denoising is not None else Counts()
-        now = self._clock()
-        started = job.started or now
-        timings = Timings(
-            queue=(started - job.received) * 1000,
-            prefill=counts.prefill_ms,
-            first_frame=(job.first_frame - job.received) * 1000 if job.first_frame else 0.0,
-            denoise=counts.denoise_ms,
-            rank=counts.rank_ms,
-            forward=counts.forward_ms,
-            total=(now - job.received) * 1000,
-        )
-        log.info(
-            "fill",
-            request_id=job.fill.request_id,
-            reason=reason,
-            n_steps=counts.n_steps,
-            n_prompt_tokens=counts.n_prompt_tokens,
-            n_reused_tokens=counts.n_reused_tokens,
-            total_ms=round(timings.total, 1),
-            forward_ms=round(timings.forward, 1),
-        )
-        return Result(
-            request_id=job.fill.request_id,
-            uri=job.fill.uri,
-            version=job.fill.version,
-            session=job.fill.session,
-            candidates=candidates,
-            reason=reason,
-            n_steps=counts.n_steps,
-            n_forward_passes=counts.n_forward_passes,
-            n_frames=job.n_frames,
-            n_prompt_tokens=counts.n_prompt_tokens,
-            n_reused_tokens=counts.n_reused_tokens,
-            model=self._denoiser.model.name if self._denoiser is not None else "",
-            timings_ms=timings,
-        )
 
     def _report(self, request_id: str) -> StatusReport:
         denoiser = self._denoiser
