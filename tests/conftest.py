@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 from attrs import frozen
 
 _GRACE_S = 5.0
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a shell: our children would inherit it, and no Ctrl-C would reach them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @frozen
