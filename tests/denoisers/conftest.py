@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import engine.denoisers  # noqa: F401  (sets torch's threads to sleep before tor
 from engine.config import EngineConfig
 from engine.denoisers.denoiser import Denoiser
 from engine.models.resolve import resolve
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 Open = Callable[..., Denoiser]
 
