@@ -163,7 +163,7 @@ class ScriptedEngine:
         """The model is loaded now, or can't be."""
         self._loaded = not failure
         self._refused = Failure("", ErrorCode.MODEL_UNAVAILABLE, failure, retryable=False) if failure else None
-        for client in self._clients:
+        for client in list(self._clients):
             await self._send(client, self._refused or self._welcome())
 
     async def received(self, kind: type[_Kind], n: int = 1) -> list[_Kind]:
