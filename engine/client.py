@@ -144,13 +144,6 @@ class EngineClient:
             raise EngineUnreachableError(f"the engine at {endpoint} has just left")
         return client
 
-    @property
-    def load_failure(self) -> Failure | None:
-        """Why the model could not be loaded, when it could not."""
-        if self._ready.done() and isinstance(error := self._ready.exception(), EngineError):
-            return error.failure
-        return None
-
     async def wait_ready(self) -> Welcome:
         """Wait for the model. Raises `EngineError` when it can't be loaded or the engine goes away."""
         return await asyncio.shield(self._ready)
@@ -164,10 +157,6 @@ class EngineClient:
         answer = await self._ask(attrs.evolve(fill, request_id=request_id), on_frame)
         assert isinstance(answer, Result)
         return answer
-
-    async def cancel(self, request_id: str) -> None:
-        """Cancel one fill; its `Result` comes with `Reason.CANCELLED`."""
-        await self._send(Cancel(request_id))
 
     async def status(self) -> StatusReport:
         """The engine's state. Raises `EngineError`."""

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import attrs
-from attrs import Factory, define
+from attrs import define
 
 from engine.client import EngineClient, connect_or_start
 from engine.protocol import Fill, Frame, Result
@@ -34,7 +34,6 @@ class EngineRuns:
     client: EngineClient
     resident_mb: float = 0.0
     """After loading, before the first fill."""
-    runs: list[Timed] = Factory(list)
 
     async def fill(self, fill: Fill) -> Timed:
         """Run one fill with frames."""

@@ -55,7 +55,6 @@ class Rows:
 
     def __init__(self, store: KVStore, n_rows: int, capacity: int, n_prompt: int | None = None) -> None:
         self.n_prompt = len(store) if n_prompt is None else n_prompt
-        self.n_rows = n_rows
         self.capacity = capacity
         self.starts = [0] * n_rows
         """Cell at which each row writes next; a causal row's accepted tokens come before it."""

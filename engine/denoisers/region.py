@@ -20,7 +20,6 @@ class RegionText:
     """Tokens that the text was made of."""
     whole: bool
     """False: bytes that are no text had to be left out of it. Fit for a frame, not for an answer."""
-    n_lines: int
 
 
 class RegionReader:
@@ -46,7 +45,7 @@ class RegionReader:
         n = self.length(tokens)
         data = self.boundary.cut(self._without_heal(self._vocabulary.decode(tokens[:n])), complete=True)
         text, carry = _complete(data)  # a budget may end inside a character: the answer ends before it
-        return RegionText(text, n, text.encode() + carry == data, text.count("\n") + 1)
+        return RegionText(text, n, text.encode() + carry == data)
 
     def spans(self, tokens: Sequence[int], settled: Sequence[bool]) -> tuple[Span, ...]:
         """The same text in runs of settled and tentative tokens. A character split between tokens goes to the later."""
