@@ -19,9 +19,10 @@ sys.path.sort(key=lambda entry: os.path.abspath(entry) in _GIVEN)  # noqa: PTH10
 
 from pygls.io_ import run_async  # noqa: E402
 
+from lsp_server.features import make_server  # noqa: E402
 from lsp_server.logs import LEVELS, set_up_logs  # noqa: E402
 from lsp_server.parent import parent_death  # noqa: E402
-from lsp_server.server import MidfillServer, make_server  # noqa: E402
+from lsp_server.server import MidfillServer  # noqa: E402
 from lsp_server.stdio import Input, Output  # noqa: E402
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""The language server. Owns: which message goes to which part, and nothing else.
+"""The language server: what the features (`lsp_server.features`) work with. Owns: the parts, and how they are joined.
 
 Runs in the event loop, in one thread.
 """
@@ -14,25 +14,23 @@ from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
-from engine.client import EngineClient, EngineError, connect_or_start
+from engine.client import EngineClient, connect_or_start
 from engine.protocol import Loading
-from lsp_server.completion import completion_fill, completion_items
 from lsp_server.config import DEFAULTS, ServerConfig, read_config
-from lsp_server.documents import Document, Documents, UnknownDocumentError, key_of
+from lsp_server.documents import Document, Documents, UnknownDocumentError
 from lsp_server.engine_link import EngineLink, LinkState, Listeners
-from lsp_server.failures import invalid_params, request_failed
-from lsp_server.fill_request import fill_asked, fill_result
-from lsp_server.fills import Asked, Fills, Region
-from lsp_server.in_flight import InFlight, Kind
+from lsp_server.failures import invalid_params
+from lsp_server.fills import Fills
+from lsp_server.in_flight import InFlight
 from lsp_server.progress import LoadingProgress
-from lsp_server.protocol_types import FILL, FRAME, RESTART, STATUS, FillParams, FillResult, Status, make_converter
+from lsp_server.protocol_types import FRAME, STATUS, Status, make_converter
 from lsp_server.wire import Wire
 
 _log = logging.getLogger(__name__)
 
 
 class MidfillServer(LanguageServer):
-    """One editor window's server, and what its messages work with."""
+    """One editor window's server."""
 
     protocol: Wire
 
@@ -108,82 +106,3 @@ class MidfillServer(LanguageServer):
 
     def _on_outage(self, cause: str) -> None:
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"Midfill has no engine: {cause}"))
-
-
-def make_server() -> MidfillServer:
-    """A server with its features."""
-    server = MidfillServer()
-    feature = server.feature
-
-    @feature(types.INITIALIZE)
-    def initialize(ls: MidfillServer, params: types.InitializeParams) -> None:
-        ls.configure(params.initialization_options)
-        if params.process_id is not None:
-            ls.on_parent(params.process_id)
-
-    @feature(types.INITIALIZED)
-    def initialized(ls: MidfillServer, params: types.InitializedParams) -> None:
-        ls.tell_complaints()
-
-    @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def did_change_configuration(ls: MidfillServer, params: types.DidChangeConfigurationParams) -> None:
-        settings, workspace = params.settings, ls.client_capabilities.workspace
-        if settings is None and workspace is not None and workspace.configuration:
-            asked = types.ConfigurationParams([types.ConfigurationItem(section="midfill")])
-            (settings,) = await ls.workspace_configuration_async(asked)
-        ls.configure(settings)
-        ls.tell_complaints()
-
-    @feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def did_open(ls: MidfillServer, params: types.DidOpenTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
-
-    @feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def did_change(ls: MidfillServer, params: types.DidChangeTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
-
-    @feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def did_close(ls: MidfillServer, params: types.DidCloseTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
-
-    @feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
-    async def inline_completion(
-        ls: MidfillServer, params: types.InlineCompletionParams
-    ) -> types.InlineCompletionList | None:
-        document = ls.document(params.text_document.uri)
-        invoked = params.context.trigger_kind is types.InlineCompletionTriggerKind.Invoked
-        if not (invoked or ls.config.enabled):
-            return None
-        cursor = document.point_at(params.position)
-        fill = completion_fill(document, cursor, ls.config, invoked=invoked)
-        token = params.work_done_token if ls.config.preview else None
-        try:
-            result, _ = await ls.fills.run(Asked(document, Region(cursor, cursor), fill, Kind.COMPLETION, token))
-        except EngineError as error:
-            if invoked:
-                raise request_failed(error.failure) from None
-            _log.warning("no completion: %s", error)  # an error would pop up in some editors, at each keystroke
-            return None
-        return types.InlineCompletionList(completion_items(document, cursor, result))
-
-    @feature(FILL)
-    async def fill(ls: MidfillServer, params: FillParams) -> FillResult:
-        asked = fill_asked(ls.document(params.text_document.uri), params, ls.config)
-        try:
-            return fill_result(asked, *await ls.fills.run(asked))
-        except EngineError as error:
-            raise request_failed(error.failure) from None
-
-    @feature(STATUS)
-    def status(ls: MidfillServer, _: object) -> Status:
-        return ls.status()
-
-    @feature(RESTART)
-    async def restart(ls: MidfillServer, _: object) -> Status:
-        try:
-            await ls.link.restart()
-        except EngineError as error:
-            raise request_failed(error.failure) from None
-        return ls.status()
-
-    return server
