@@ -28,6 +28,8 @@ class Answer:
     n_steps: int = 0
     n_forward_passes: int = 0
     total_ms: float = 0.0
+    score: float | None = None
+    """Mean log-probability per token, in nats; None where nobody said."""
 
 
 class Filler(Protocol):
@@ -52,6 +54,7 @@ class EngineFiller:
         self._client = client
         self.name = welcome.model.name
         self.region_tokens = welcome.limits.region_tokens
+        self._scores = welcome.model.scores
 
     async def fill(self, case: Case, policy: Policy) -> Answer:
         """One candidate, no guesses, no deadline, always the same seed."""
@@ -79,6 +82,7 @@ class EngineFiller:
             n_steps=result.n_steps,
             n_forward_passes=result.n_forward_passes,
             total_ms=result.timings_ms.total,
+            score=best.score if best and self._scores else None,
         )
 
 

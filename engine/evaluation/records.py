@@ -45,6 +45,8 @@ class Record:
     n_steps: int
     n_forward_passes: int
     total_ms: float
+    score: float | None = None
+    """Mean log-probability per token of the text, in nats; None where nobody said."""
 
 
 @frozen

@@ -63,4 +63,5 @@ async def _judge(case_set: CaseSet, case: Case, answer: Answer, asked: tuple[int
         n_steps=answer.n_steps,
         n_forward_passes=answer.n_forward_passes,
         total_ms=answer.total_ms,
+        score=answer.score,
     )
