@@ -1,7 +1,7 @@
 """The server's settings, each declared once here. Owns: defaults and checks. Must not know: who uses them.
 
-They come as `initializationOptions`, by `workspace/configuration` and by `workspace/didChangeConfiguration`, as an object
-or inside one named `midfill`. The engine has its own settings (`engine/config.py`, config.toml).
+They come as `initializationOptions`, by `workspace/configuration` and by `workspace/didChangeConfiguration`, as an
+object or inside one named `midfill`. The engine has its own settings (`engine/config.py`, config.toml).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class ServerConfig:
     disabled_languages: tuple[str, ...] = ()
     """Languages not to complete in while typing."""
     exclude: tuple[str, ...] = ()
-    """Files to leave alone, as patterns of a `.gitignore` in each workspace folder: not completed, not read as context."""
+    """Files to leave alone, as patterns of a `.gitignore` in each workspace folder: neither completed nor context."""
     plain_completion: bool = False
-    """Offer the completion in the editor's menu too (`textDocument/completion`), for editors without inline completion."""
+    """Offer the completion in the editor's menu (`textDocument/completion`), where there is no inline completion."""
     context: bool = True
     """Show the engine text of other files: open ones, and those of the workspace."""
     gate: bool = True
@@ -64,7 +64,7 @@ DEFAULTS: Final = ServerConfig()
 
 
 def read_config(*given: object) -> tuple[ServerConfig, list[str]]:
-    """Settings from what a client sent, later over earlier, and one complaint for each that is wrong and so left out."""
+    """Settings from what a client sent, later over earlier, and a complaint for each that is wrong and so left out."""
     values: dict[str, Any] = {}
     complaints: list[str] = []
     for layer in given:
@@ -81,6 +81,8 @@ def _read_layer(given: object, values: dict[str, Any], complaints: list[str]) ->
         complaints.append(f"the settings must be an object, not {type(given).__name__}")
         return
     for name, value in given.items():
+        if value is None:  # how a client says that it is not set
+            continue
         if name in _FIELDS:
             try:
                 values[_FIELDS[name].name] = _checked(value, _FIELDS[name])
@@ -93,8 +95,6 @@ def _read_layer(given: object, values: dict[str, Any], complaints: list[str]) ->
 
 def _checked(value: object, field: attrs.Attribute[Any]) -> object:
     default = field.default
-    if value is None:
-        return default
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             raise ValueError(f"must be a list of texts, not {value!r}")

@@ -16,6 +16,7 @@ from lsp_server.config import DEFAULTS, ServerConfig, read_config
         ({}, DEFAULTS),
         ({"enabled": False, "deadlineMs": 5}, ServerConfig(enabled=False, deadline_ms=5)),
         ({"midfill": {"model": "/m"}}, ServerConfig(model="/m")),
+        ({"languages": ["python"], "exclude": []}, ServerConfig(languages=("python",))),
         ({"maxTokens": None, "trace": {"server": "off"}}, DEFAULTS),
     ],
 )
@@ -31,6 +32,8 @@ def test_good(given: Any, config: ServerConfig) -> None:
         ({"maxTokens": True}, "`maxTokens` must be a whole number, not True"),
         ({"maxTokens": 0}, "`maxTokens` is out of range: 0"),
         ({"alternatives": 99}, "`alternatives` is out of range: 99"),
+        ({"languages": "python"}, "`languages` must be a list of texts, not 'python'"),
+        ({"exclude": [5]}, "`exclude` must be a list of texts, not [5]"),
         ({"model": 5}, "`model` must be a text, not 5"),
         ({"deadlinems": 5}, "`deadlinems` is unknown; did you mean `deadlineMs`?"),
     ],
@@ -42,3 +45,16 @@ def test_bad(given: Any, complaint: str) -> None:
 def test_the_rest_is_kept() -> None:
     config, complaints = read_config({"enabled": "yes", "maxTokens": 7})
     assert config == ServerConfig(max_tokens=7) and len(complaints) == 1
+
+
+def test_later_over_earlier() -> None:
+    given = ({"maxTokens": 7, "gate": False}, None, {"midfill": {"maxTokens": 9, "gate": None, "model": 5}})
+    config, complaints = read_config(*given)
+    assert config == ServerConfig(max_tokens=9, gate=False) and len(complaints) == 1
+
+
+def test_which_languages_are_completed() -> None:
+    assert ServerConfig().completes("python")
+    assert not ServerConfig(enabled=False).completes("python")
+    assert not ServerConfig(languages=("go",)).completes("python")
+    assert not ServerConfig(languages=("go",), disabled_languages=("go",)).completes("go")
