@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 import attrs
-from pygls.uris import to_fs_path
 
-from engine.protocol import Fill, Model, Result
+from engine.protocol import Model, Result
 from lsp_server.config import ServerConfig
 from lsp_server.documents import Document
+from lsp_server.engine_fill import fill_around
 from lsp_server.failures import invalid_params
 from lsp_server.fills import Asked, Region
-from lsp_server.in_flight import Kind
 from lsp_server.line_ends import from_model
 from lsp_server.protocol_types import FillCandidate, FillParams, FillResult
 from lsp_server.windows import cut_window
@@ -31,15 +30,9 @@ def fill_asked(document: Document, params: FillParams, config: ServerConfig) -> 
         value = getattr(params, name)
         if value is not None and not least <= value <= _MOST:
             raise invalid_params(f"`{_camel(name)}` must lie within {least} and {_MOST}, not be {value}")
-    window = cut_window(document, region.start, region.end)
-    fill = Fill(
-        request_id="",
-        prefix=window.prefix,
-        suffix=window.suffix,
-        uri=document.uri,
-        version=document.version,
-        language=document.language,
-        path=to_fs_path(document.uri) or "",
+    fill = fill_around(
+        document,
+        cut_window(document, region.start, region.end),
         max_tokens=params.max_tokens or config.max_tokens,
         max_lines=params.max_lines or 0,
         n_alternatives=params.alternatives or 1,
@@ -47,7 +40,7 @@ def fill_asked(document: Document, params: FillParams, config: ServerConfig) -> 
         seed=params.seed or 0,
     )
     wants_frames = config.preview if params.preview is None else params.preview
-    return Asked(document, region, fill, Kind.FILL, params.work_done_token if wants_frames else None)
+    return Asked(document, region, fill, params.work_done_token if wants_frames else None)
 
 
 def fill_result(asked: Asked, result: Result, model: Model) -> FillResult:

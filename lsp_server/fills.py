@@ -1,4 +1,4 @@
-"""Running fills for requests. Owns: the way from a region to the engine and back, whoever asked.
+"""Running fills that are asked for by hand. Owns: the way from a region to the engine and back.
 
 Must not know: pygls' server. Runs in the event loop. Every run ends in an answer for the version that it started from,
 or in one of `lsp_server.failures`.
@@ -12,7 +12,7 @@ import attrs
 from attrs import frozen
 from lsprotocol import types
 
-from engine.protocol import Fill, Model, Reason, Result
+from engine.protocol import Candidate, Fill, Model, Reason, Result, Span
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_link import EngineLink
 from lsp_server.failures import content_modified, request_cancelled
@@ -20,6 +20,7 @@ from lsp_server.frames import FrameStream, FrameTarget
 from lsp_server.in_flight import InFlight, Kind
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
+from lsp_server.shaping import Place, shape
 
 
 @frozen
@@ -37,14 +38,13 @@ class Asked:
     document: Document
     region: Region
     fill: Fill
-    kind: Kind
     token: types.ProgressToken | None = None
     """Of the frames; None: no frames."""
 
-    def shown(self, result: Result) -> str:
-        """The text that the final frame shows, as the answer's first: a completion leaves blank candidates out."""
-        texts = [one.text for one in result.candidates if self.kind is Kind.FILL or one.text.strip()]
-        return texts[0] if texts else ""
+    @property
+    def place(self) -> Place:
+        """What its texts are shaped for."""
+        return Place(self.fill.prefix, self.fill.suffix, self.document.language)
 
 
 class Fills:
@@ -56,19 +56,23 @@ class Fills:
         self._send_frame = send_frame
 
     async def run(self, asked: Asked) -> tuple[Result, Model]:
-        """Run one. Raises `EngineError`, content-modified or request-cancelled."""
+        """Run one; its candidates come shaped for the place.
+
+        Raises `EngineError`, content-modified or request-cancelled.
+        """
         document, version = asked.document, asked.document.version
         stream = self._stream(asked) if asked.token is not None else None
         fill = attrs.evolve(asked.fill, preview=stream is not None)
         try:
             work = self._link.fill(fill, stream.show if stream is not None else None)
-            result, model = await self._in_flight.run(key_of(document.uri), asked.kind, work)
+            result, model = await self._in_flight.run(key_of(document.uri), Kind.FILL, work)
             if document.version != version:
                 raise content_modified()
             if result.reason is Reason.CANCELLED:
                 raise request_cancelled()
+            result = attrs.evolve(result, candidates=tuple(_shaped(one, asked.place) for one in result.candidates))
             if stream is not None:
-                stream.finish(asked.shown(result), result.n_steps)
+                stream.finish(result.candidates[0].text if result.candidates else "", result.n_steps)
             return result, model
         finally:
             if stream is not None:
@@ -84,4 +88,12 @@ class Fills:
             range=document.range_of(region.start, region.end),
             line_end=document.line_end_at(region.start.line),
         )
-        return FrameStream(target, self._send_frame, lambda: document.version == version)
+        place = asked.place
+        return FrameStream(
+            target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
+        )
+
+
+def _shaped(candidate: Candidate, place: Place) -> Candidate:
+    spans = shape((Span(candidate.text, settled=True),), place)
+    return attrs.evolve(candidate, text="".join(span.text for span in spans))

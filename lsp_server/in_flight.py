@@ -50,9 +50,7 @@ class InFlight:
         flight = _Flight(kind, task)
         flights = self._flights.setdefault(key, [])
         if kind is Kind.COMPLETION:
-            for older in flights:
-                if older.kind is Kind.COMPLETION:
-                    older.task.cancel()
+            self.overtake(key)
         flights.append(flight)
         try:
             return await work
@@ -64,6 +62,12 @@ class InFlight:
             flights.remove(flight)
             if not flights and self._flights.get(key) is flights:
                 del self._flights[key]
+
+    def overtake(self, key: str) -> None:
+        """Stop older completions: a newer one was asked for."""
+        for older in self._flights.get(key, ()):
+            if older.kind is Kind.COMPLETION:
+                older.task.cancel()
 
     def document_changed(self, key: str) -> None:
         """Stop all work on a text that is gone."""

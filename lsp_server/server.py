@@ -16,6 +16,7 @@ from pygls.lsp.server import LanguageServer
 
 from engine.client import EngineClient, connect_or_start
 from engine.protocol import Loading
+from lsp_server.completions.completions import Completions, Surroundings
 from lsp_server.config import DEFAULTS, ServerConfig, read_config
 from lsp_server.documents import Document, Documents, UnknownDocumentError
 from lsp_server.engine_link import EngineLink, LinkState, Listeners
@@ -45,6 +46,12 @@ class MidfillServer(LanguageServer):
         self.loading = LoadingProgress(self.work_done_progress)
         self.link = EngineLink(
             self._connect, Listeners(state=self._on_state, loading=self._on_loading, outage=self._on_outage)
+        )
+        self.completions = Completions(
+            self.link,
+            self.in_flight,
+            functools.partial(self.protocol.notify, FRAME),
+            Surroundings(lambda: self.config, lambda document, cursor: (), lambda document: None),
         )
         self.fills = Fills(self.link, self.in_flight, functools.partial(self.protocol.notify, FRAME))
         self.on_parent: Callable[[int], None] = lambda pid: None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lsprotocol import types
 
-from lsp_server.documents import key_of
+from lsp_server.documents import Document, key_of
+from lsp_server.line_ends import split_lines
+from lsp_server.positions import Point
 from lsp_server.server import MidfillServer
 
 
@@ -17,8 +21,22 @@ def register(server: MidfillServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(ls: MidfillServer, params: types.DidChangeTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
+        document = ls.document(params.text_document.uri)
+        ls.in_flight.document_changed(key_of(document.uri))
+        ls.completions.changed(document, _end_of_insertion(document, params.content_changes))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(ls: MidfillServer, params: types.DidCloseTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
+        key = key_of(params.text_document.uri)
+        ls.in_flight.document_changed(key)
+        ls.completions.closed(key)
+
+
+def _end_of_insertion(document: Document, changes: Sequence[types.TextDocumentContentChangeEvent]) -> Point | None:
+    """Where the text that was typed or accepted ends; None when the change is something else."""
+    change = changes[0] if len(changes) == 1 else None
+    if not isinstance(change, types.TextDocumentContentChangePartial):
+        return None
+    start = document.point_at(change.range.start)
+    *before, last = split_lines(change.text)
+    return Point(start.line + len(before), len(last) if before else start.column + len(last))

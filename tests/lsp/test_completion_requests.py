@@ -102,7 +102,7 @@ async def test_frames_go_to_who_gave_a_token(engine: ScriptedEngine, start_edito
     assert text_of(last) == "print\r\n()"
     assert [frame.final for frame in editor.frames].count(True) == 1 and last.final
 
-    await editor.ask(0, 1).answer
+    await editor.ask(0, 0).answer
     assert not engine.so_far(Fill)[1].preview
     assert all(frame.token == "t1" for frame in editor.frames)
 

@@ -1,0 +1,1 @@
+"""Completion at a cursor while somebody types: sessions, pauses, what is asked, what is shown."""

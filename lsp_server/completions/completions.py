@@ -1,0 +1,248 @@
+"""Answers to requests for completion. Owns: the way from a wanted cursor to the texts that are shown, or to the reason
+why there are none.
+
+Must not know: LSP messages. Runs in the event loop. While somebody types:
+- a shown suggestion answers as long as what is typed agrees with it, without the engine;
+- else the engine is asked once the typing pauses (`Rhythm`), for the newest text only; what it does for an older one is
+  cancelled by the edit itself;
+- when a suggestion has been typed out or accepted, the next one is begun at once, before the editor asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Callable, Iterable
+
+import attrs
+from attrs import frozen
+
+from engine.protocol import Candidate, Model, Priority, Reason, Result, Snippet, Span
+from lsp_server.completions.computation import Computation
+from lsp_server.completions.session import Session
+from lsp_server.completions.suggestion import Suggestion
+from lsp_server.completions.wanted import Wanted, wanted
+from lsp_server.config import ServerConfig
+from lsp_server.documents import Document, key_of
+from lsp_server.engine_fill import fill_around
+from lsp_server.engine_link import EngineLink
+from lsp_server.frames import FrameStream, FrameTarget
+from lsp_server.in_flight import InFlight, Kind
+from lsp_server.outcomes import Nothing
+from lsp_server.positions import Point
+from lsp_server.protocol_types import FrameParams
+from lsp_server.shaping import Place, SyntaxCheck, shape, why_not
+
+_GRACE_S = 0.25
+"""What the way to the engine and back may take on top of a deadline that the engine keeps by itself."""
+
+
+class Source(enum.StrEnum):
+    """Where an answer came from."""
+
+    ENGINE = "engine"
+    SESSION = "session"
+    """What was shown already, typed through."""
+    PREFETCH = "prefetch"
+    """Begun before it was asked for."""
+    NONE = "none"
+
+
+@frozen
+class Answer:
+    """What a request is answered with."""
+
+    texts: tuple[str, ...]
+    r"""Best first, with `\n` as line end; each begins with the lead."""
+    source: Source
+    nothing: Nothing | None = None
+    """Why there are no texts."""
+    model: str = ""
+    n_steps: int = 0
+
+
+@frozen
+class Surroundings:
+    """What completion asks others about a document."""
+
+    config: Callable[[], ServerConfig]
+    snippets: Callable[[Document, Point], tuple[Snippet, ...]]
+    why_excluded: Callable[[Document], Nothing | None]
+
+
+class Completions:
+    """Completion in all open documents."""
+
+    def __init__(
+        self,
+        link: EngineLink,
+        in_flight: InFlight,
+        send_frame: Callable[[FrameParams], None],
+        surroundings: Surroundings,
+    ) -> None:
+        self._link, self._in_flight, self._send_frame = link, in_flight, send_frame
+        self._around = surroundings
+        self._syntax = SyntaxCheck()
+        self._sessions: dict[str, Session] = {}
+
+    async def answer(self, wanted: Wanted) -> Answer:
+        """Answer a request. Raises `EngineError`, content-modified, or what cancels the calling task."""
+        key = key_of(wanted.document.uri)
+        if (why := self._refusal(wanted)) is not None:
+            return Answer((), Source.NONE, why)
+        session = self._sessions.setdefault(key, Session())
+        ready = session.ready(wanted)
+        if ready and not wanted.invoked:
+            self._in_flight.overtake(key)
+            return self._told(session, wanted, Answer(ready, Source.SESSION, model=_model(session)))
+        return await self._in_flight.run(key, Kind.COMPLETION, self._made(session, wanted, ready))
+
+    def changed(self, document: Document, at: Point | None) -> None:
+        """The document has changed; `at`: behind the inserted text, where it was one insertion."""
+        session = self._sessions.get(key_of(document.uri))
+        if session is None:
+            return
+        now_s = asyncio.get_running_loop().time()
+        session.rhythm.key(now_s)
+        if session.suggestion is None and session.computation is None:
+            return
+        if at is None:
+            session.moved_to(None)
+            return
+        next_one = wanted(document, at, now_s=now_s)
+        session.moved_to(next_one.cursor)
+        suggestion = session.suggestion
+        typed_out = suggestion is not None and suggestion.is_typed_out(next_one.cursor)
+        if typed_out and self._around.config().prefetch and self._refusal(next_one) is None:
+            self._begin(session, next_one)
+
+    def closed(self, document_key: str) -> None:
+        """The document is gone."""
+        session = self._sessions.pop(document_key, None)
+        if session is not None:
+            session.forget()
+
+    def rejected(self, document: Document) -> None:
+        """The user wants none of what is shown: do not offer it again."""
+        session = self._sessions.get(key_of(document.uri))
+        if session is not None:
+            session.forget()
+
+    def _refusal(self, wanted: Wanted) -> Nothing | None:
+        if not wanted.invoked and not self._around.config().enabled:
+            return Nothing.DISABLED
+        return self._around.why_excluded(wanted.document)
+
+    async def _made(self, session: Session, wanted: Wanted, shown: tuple[str, ...]) -> Answer:
+        """Wait for the pause and for the engine. What is `shown` stays first among the alternatives to it."""
+        deadline_ms = self._around.config().deadline_ms
+        until = wanted.received_s + deadline_ms / 1000 + _GRACE_S if deadline_ms else None
+        stream: FrameStream | None = None
+        try:
+            async with asyncio.timeout_at(until):
+                computation = session.making(wanted)
+                source = Source.PREFETCH if computation is not None else Source.ENGINE
+                if computation is None:
+                    if not wanted.invoked:
+                        await asyncio.sleep(session.rhythm.wait_s(asyncio.get_running_loop().time()))
+                    computation = self._begin(session, wanted)
+                stream = computation.stream = self._stream(wanted)
+                found = await computation.result()
+        except TimeoutError:
+            return Answer((), Source.ENGINE, Nothing.DEADLINE)
+        finally:
+            if stream is not None:
+                stream.close()
+        texts = tuple(dict.fromkeys((*shown[:1], *found.texts)))
+        nothing = None if texts else found.nothing
+        return self._told(session, wanted, Answer(texts, source, nothing, found.model, found.n_steps))
+
+    def _told(self, session: Session, wanted: Wanted, answer: Answer) -> Answer:
+        """The answer as it leaves: the final frame, and what the session takes for shown."""
+        texts = answer.texts if wanted.invoked else answer.texts[:1]
+        if (stream := self._stream(wanted)) is not None:
+            stream.finish(texts[0] if texts else "", answer.n_steps)
+        session.shown = texts[0] if texts else ""
+        lead = wanted.lead
+        return attrs.evolve(answer, texts=tuple(lead + text for text in texts))
+
+    def _begin(self, session: Session, wanted: Wanted) -> Computation:
+        computation = Computation(wanted.cursor, wanted.invoked)
+        guess = session.begin(computation)
+        computation.start(self._compute(session, computation, wanted, guess))
+        return computation
+
+    async def _compute(self, session: Session, computation: Computation, wanted: Wanted, guess: str) -> Suggestion:
+        """Ask the engine."""
+        config, document = self._around.config(), wanted.document
+        spent_ms = round((asyncio.get_running_loop().time() - wanted.received_s) * 1000)
+        fill = fill_around(
+            document,
+            wanted.window,
+            self._around.snippets(document, wanted.region.start),
+            session=document.uri,
+            guesses=(guess,) if guess else (),
+            max_tokens=config.max_tokens,
+            max_lines=1 if document.rest_of_line(wanted.region.end).strip() else 0,
+            n_alternatives=config.alternatives if wanted.invoked else 1,
+            deadline_ms=max(1, config.deadline_ms - spent_ms) if config.deadline_ms else 0,
+            preview=wanted.token is not None,
+            priority=Priority.COMPLETION,
+        )
+        result, model = await self._link.fill(fill, computation.show)
+        found = self._judged(wanted, result, model, config)
+        if found.texts:
+            session.suggestion = found
+        return found
+
+    def _judged(self, wanted: Wanted, result: Result, model: Model, config: ServerConfig) -> Suggestion:
+        """What of a result is fit to be shown."""
+        window = wanted.window
+        place = Place(window.prefix, window.suffix, wanted.document.language)
+        texts: dict[str, None] = {}
+        reasons: list[Nothing] = []
+        for candidate in result.candidates:
+            text = _text(shape((Span(candidate.text, settled=True),), place))
+            why = why_not(text, place) or self._doubt(candidate, text, place, wanted, model, config)
+            if why is None:
+                texts[text] = None
+            else:
+                reasons.append(why)
+        nothing = None
+        if not texts:
+            late = result.reason is Reason.DEADLINE and not reasons
+            nothing = Nothing.DEADLINE if late else next(iter(reasons), Nothing.BLANK)
+        return Suggestion(wanted.cursor, tuple(texts), result.model, result.n_steps, nothing)
+
+    def _doubt(
+        self, candidate: Candidate, text: str, place: Place, wanted: Wanted, model: Model, config: ServerConfig
+    ) -> Nothing | None:
+        """The gate: what is asked for by hand passes, but for text that would break the syntax."""
+        if config.gate and not wanted.invoked and candidate.score < getattr(model, "least_score", -1e9):
+            return Nothing.UNSURE
+        return Nothing.SYNTAX if self._syntax.adds_errors(text, place) else None
+
+    def _stream(self, wanted: Wanted) -> FrameStream | None:
+        if wanted.token is None:
+            return None
+        document, region, version = wanted.document, wanted.region, wanted.document.version
+        target = FrameTarget(
+            token=wanted.token,
+            uri=document.uri,
+            version=version,
+            range=document.range_of(region.start, region.end),
+            line_end=document.line_end_at(region.start.line),
+            lead=wanted.lead,
+        )
+        place = Place(wanted.window.prefix, wanted.window.suffix, document.language)
+        return FrameStream(
+            target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
+        )
+
+
+def _text(spans: Iterable[Span]) -> str:
+    return "".join(span.text for span in spans)
+
+
+def _model(session: Session) -> str:
+    return session.suggestion.model if session.suggestion is not None else ""

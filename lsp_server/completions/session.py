@@ -1,0 +1,58 @@
+"""One document's completion across keystrokes: what is shown, what is in the making, how its user types.
+
+Owns: which of it answers a request. Must not know: LSP, the engine.
+"""
+
+from __future__ import annotations
+
+from lsp_server.completions.computation import Computation
+from lsp_server.completions.cursor_text import CursorText
+from lsp_server.completions.rhythm import Rhythm
+from lsp_server.completions.suggestion import Suggestion
+from lsp_server.completions.wanted import Wanted
+
+
+class Session:
+    """The state between two keystrokes."""
+
+    def __init__(self) -> None:
+        self.rhythm = Rhythm()
+        self.suggestion: Suggestion | None = None
+        """The newest one that says something. Kept when a key contradicts it: the key may be taken back."""
+        self.computation: Computation | None = None
+        self.shown = ""
+        """What was shown last and is neither accepted nor given up."""
+
+    def ready(self, wanted: Wanted) -> tuple[str, ...]:
+        """What is left of the newest suggestion."""
+        suggestion = self.suggestion
+        return () if suggestion is None else suggestion.rest(wanted.cursor, wanted.document.language)
+
+    def making(self, wanted: Wanted) -> Computation | None:
+        """A computation under way that will answer."""
+        computation = self.computation
+        if computation is None or computation.done or computation.cursor != wanted.cursor:
+            return None
+        return computation if computation.invoked or not wanted.invoked else None
+
+    def begin(self, computation: Computation) -> str:
+        """Put a new one in the place of the old. Returns a guess at its text: where the old one was going."""
+        old, self.computation = self.computation, computation
+        if old is None:
+            return ""
+        old.cancel()
+        n = old.cursor.n_typed(old.tentative, computation.cursor)
+        return old.tentative[n:] if n is not None else ""
+
+    def moved_to(self, cursor: CursorText | None) -> None:
+        """The text has changed: stop what is made for another text, unless a request sees to it."""
+        computation = self.computation
+        if computation is not None and not computation.has_waiters and computation.cursor != cursor:
+            computation.cancel()
+
+    def forget(self) -> None:
+        """The user wants none of it."""
+        self.suggestion = None
+        self.shown = ""
+        if self.computation is not None:
+            self.computation.cancel()
