@@ -6,11 +6,12 @@ and U+2028 as line ends, rounds positions wrongly, and answers for unknown docum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 import attrs
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from lsp_server.line_ends import line_end, split_lines
 from lsp_server.positions import Point, column_at, units_at
@@ -28,6 +29,10 @@ class UnknownDocumentError(LookupError):
         super().__init__(f"{uri} is not open; send textDocument/didOpen first")
 
 
+def _alone() -> tuple[str, str]:
+    return "", ""
+
+
 @attrs.define
 class Document:
     """One open document."""
@@ -38,6 +43,10 @@ class Document:
     encoding: types.PositionEncodingKind
     lines: list[str] = attrs.field(repr=False)
     """With their line ends; the last has none. A list, so that an edit costs its own lines and not the whole file."""
+    path: str = attrs.field(default=attrs.Factory(lambda self: to_fs_path(self.uri) or "", takes_self=True))
+    """The file that it belongs to; a cell's is its notebook's. Empty: none."""
+    around: Callable[[], tuple[str, str]] = attrs.field(default=_alone, eq=False, repr=False)
+    """The text before and after this one in the notebook that it is a cell of."""
 
     @property
     def text(self) -> str:

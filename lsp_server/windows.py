@@ -29,11 +29,12 @@ class Window:
 
 def cut_window(document: Document, start: Point, end: Point) -> Window:
     """The window around the region from `start` to `end`."""
-    return Window(_prefix(document, start), _suffix(document, end))
+    before, after = document.around()
+    return Window(_prefix(document, start, before), _suffix(document, end, after))
 
 
-def _prefix(document: Document, point: Point) -> str:
-    offset = document.offset_at(point)
+def _prefix(document: Document, point: Point, before: str) -> str:
+    offset = len(before) + document.offset_at(point)
     n_skipped = max(0, -(-(offset - PREFIX_CHARS) // STRIDE_CHARS)) * STRIDE_CHARS
     n_wanted = offset - n_skipped
     line = document.lines[point.line]
@@ -41,7 +42,7 @@ def _prefix(document: Document, point: Point) -> str:
     n_found, index = point.column, point.line
     while n_found < n_wanted:
         index -= 1
-        piece = document.lines[index]
+        piece = document.lines[index] if index >= 0 else before
         pieces.append(piece[max(0, n_found + len(piece) - n_wanted) :])
         n_found += len(piece)
     text = _clean("".join(reversed(pieces)))
@@ -51,7 +52,7 @@ def _prefix(document: Document, point: Point) -> str:
     return text
 
 
-def _suffix(document: Document, point: Point) -> str:
+def _suffix(document: Document, point: Point, after: str) -> str:
     pieces = [document.lines[point.line][point.column : point.column + SUFFIX_CHARS]]
     n_found = len(document.lines[point.line]) - point.column
     index = point.line + 1
@@ -59,6 +60,9 @@ def _suffix(document: Document, point: Point) -> str:
         pieces.append(document.lines[index][: SUFFIX_CHARS - n_found])
         n_found += len(document.lines[index])
         index += 1
+    if n_found < SUFFIX_CHARS:
+        pieces.append(after[: SUFFIX_CHARS - n_found])
+        n_found += len(after)
     text = _clean("".join(pieces))
     if n_found > SUFFIX_CHARS:
         snapped = text.rfind("\n", SUFFIX_CHARS // 2) + 1

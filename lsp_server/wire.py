@@ -1,4 +1,5 @@
-"""JSON-RPC with the editor. Owns: that every request is answered, whatever was sent; document sync into `Documents`.
+"""JSON-RPC with the editor. Owns: that every request is answered, whatever was sent; document sync into `Documents`
+and `Notebooks`.
 
 Must not know: the engine, completions. It corrects pygls where that leaves a request without an answer: parameters that
 don't fit, requests before `initialize` and after `shutdown`; and where a failed notification would pop up a message.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import cattrs
@@ -17,6 +19,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcSer
 from pygls.protocol import JsonRPCProtocol, LanguageServerProtocol, lsp_method
 
 from lsp_server.documents import Documents, UnknownDocumentError
+from lsp_server.notebooks import Notebooks
 from lsp_server.protocol_types import REQUEST_TYPES
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ class Wire(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: cattrs.Converter) -> None:
         super().__init__(server, converter)
         self.documents = Documents()
+        self.notebooks = Notebooks(self.documents)
         self.exit_code: int | None = None
         """Set by `exit`: 0 when `shutdown` came before, else 1."""
         self.ended = threading.Event()
@@ -120,6 +124,56 @@ class Wire(LanguageServerProtocol):
         """Let go of a document."""
         self.documents.close(params.text_document.uri)
         yield from self._tell(types.TEXT_DOCUMENT_DID_CLOSE, params)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        """Take over a notebook. To everybody else its cells are documents like any other."""
+        self.notebooks.open(params.notebook_document)
+        self._open_cells(params.cell_text_documents)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """Apply changes of the cells, and of their texts."""
+        changes = params.change.cells
+        if changes is None:
+            return
+        if (structure := changes.structure) is not None:
+            try:
+                self.notebooks.change(params.notebook_document.uri, structure.array)
+            except UnknownDocumentError as error:
+                _log.warning("change ignored: %s", error)
+                return
+            self._open_cells(structure.did_open or ())
+            self._close_cells(structure.did_close or ())
+        for one in changes.text_content or ():
+            change = types.DidChangeTextDocumentParams(one.document, one.changes)
+            try:
+                self.documents.change(change)
+            except UnknownDocumentError as error:
+                _log.warning("change ignored: %s", error)
+            else:
+                self._tell_now(types.TEXT_DOCUMENT_DID_CHANGE, change)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(self, params: types.DidCloseNotebookDocumentParams) -> None:
+        """Let go of a notebook and its cells."""
+        self.notebooks.close(params.notebook_document.uri)
+        self._close_cells(params.cell_text_documents)
+
+    def _open_cells(self, items: Iterable[types.TextDocumentItem]) -> None:
+        for item in items:
+            self.notebooks.adopt(self.documents.open(item))
+            self._tell_now(types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+
+    def _close_cells(self, items: Iterable[types.TextDocumentIdentifier]) -> None:
+        for item in items:
+            self.documents.close(item.uri)
+            self._tell_now(types.TEXT_DOCUMENT_DID_CLOSE, types.DidCloseTextDocumentParams(item))
+
+    def _tell_now(self, method: str, params: object) -> None:
+        """Without a generator: pygls would nest the cells of a notebook too deep. So these handlers are plain ones."""
+        if (handler := self.fm.features.get(method)) is not None:
+            handler(params)
 
     def _tell(self, method: str, params: object) -> Any:
         if (handler := self.fm.features.get(method)) is not None:
