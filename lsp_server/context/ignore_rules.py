@@ -1,0 +1,131 @@
+"""Ignore files in git's syntax, nested as in git. Owns: reading them, which of their rules wins, noticing changes.
+
+Must not know: what ignoring is good for. The patterns themselves are pathspec's. As in git, rules of a deeper folder
+win over those above, later lines over earlier ones, and nothing below an ignored folder can be taken back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+_MOST_FOLDERS: Final = 2000
+"""Folders whose rules are kept; beyond it all are forgotten and read again."""
+_MOST_BYTES: Final = 256 * 1024
+_Stamp = tuple[int, int] | None
+
+
+@frozen
+class _Rules:
+    """One ignore file as it was read."""
+
+    stamp: _Stamp
+    spec: GitIgnoreSpec | None
+
+
+def read_patterns(lines: Iterable[str]) -> GitIgnoreSpec | None:
+    """Patterns in git's syntax; None when there are none. A line that can't be read is left out, as git does."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most folders have no rules, and it costs memory
+
+    kept: list[str] = []
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            continue
+        kept.append(line)
+    return GitIgnoreSpec.from_lines(kept) if kept else None
+
+
+class IgnoreRules:
+    """The ignore files named `name` in `root` and below."""
+
+    def __init__(self, root: Path, name: str, *, also: str = "") -> None:
+        self.root = root
+        self._name = name
+        self._also = also
+        """A further file of the root, weaker than its own; a path relative to the root."""
+        self._rules: dict[str, _Rules] = {}
+        self._folders: dict[str, bool] = {}
+
+    def ignored(self, path: str, *, is_folder: bool = False) -> bool:
+        """Whether `path`, relative to the root and with `/`, or a folder above it, is ignored."""
+        folder = path.rpartition("/")[0]
+        if folder and self._folder_ignored(folder):
+            return True
+        return self._folder_ignored(path) if is_folder else self._matched(path, path)
+
+    def refresh(self) -> bool:
+        """Forget what changed on disk since it was read; whether anything did."""
+        changed = any(_stamp(self._file(folder)) != rules.stamp for folder, rules in list(self._rules.items()))
+        if changed:
+            self._rules.clear()
+            self._folders.clear()
+        return changed
+
+    def _folder_ignored(self, folder: str) -> bool:
+        known = self._folders.get(folder)
+        if known is None:
+            above = folder.rpartition("/")[0]
+            known = bool(above and self._folder_ignored(above)) or self._matched(folder, folder + "/")
+            if len(self._folders) >= _MOST_FOLDERS:
+                self._folders.clear()
+            self._folders[folder] = known
+        return known
+
+    def _matched(self, path: str, target: str) -> bool:
+        """What the deepest rule that speaks of `path` says; `target` is the path, with a slash if it is a folder."""
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            spec = self._spec(folder)
+            if spec is not None:
+                said = spec.check_file(target[len(folder) + 1 :] if folder else target).include
+                if said is not None:
+                    return said
+        return False
+
+    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+        rules = self._rules.get(folder)
+        if rules is None:
+            rules = self._read(folder)
+            if len(self._rules) >= _MOST_FOLDERS:
+                self._rules.clear()
+            self._rules[folder] = rules
+        return rules.spec
+
+    def _read(self, folder: str) -> _Rules:
+        file = self._file(folder)
+        stamp = _stamp(file)
+        lines = _lines(self.root / self._also) if self._also and not folder else []
+        if stamp is not None:
+            lines += _lines(file)
+        return _Rules(stamp, read_patterns(lines) if lines else None)
+
+    def _file(self, folder: str) -> Path:
+        return self.root / folder / self._name
+
+
+def _stamp(file: Path) -> _Stamp:
+    try:
+        status = os.stat(file)  # noqa: PTH116 - a Path's own costs twice as much, and this runs for many folders
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        with file.open(encoding="utf-8-sig", errors="replace", newline="\n") as opened:
+            return [line.removesuffix("\r") for line in opened.read(_MOST_BYTES).split("\n")]
+    except OSError:
+        return []
