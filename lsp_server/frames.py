@@ -51,7 +51,7 @@ class FrameStream:
         self._is_current = is_current
         """Whether the document still has the version that the frames belong to."""
         self._n_rows = 0
-        self._waiting: FrameParams | None = None
+        self._waiting: Frame | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -59,7 +59,7 @@ class FrameStream:
         """Send a frame now, or keep it until its turn comes; a newer one takes its place."""
         if self._closed:
             return
-        self._waiting = self._params(self._held(self._shape(frame.spans)), frame.step, final=False)
+        self._waiting = frame
         if self._timer is None:
             self._flush()
 
@@ -86,9 +86,9 @@ class FrameStream:
 
     def _flush(self) -> None:
         self._timer = None
-        params, self._waiting = self._waiting, None
-        if params is not None:
-            self._emit(params)
+        frame, self._waiting = self._waiting, None
+        if frame is not None:
+            self._emit(self._params(self._held(self._shape(frame.spans)), frame.step, final=False))
             self._timer = asyncio.get_running_loop().call_later(FRAME_INTERVAL_S, self._flush)
 
     def _emit(self, params: FrameParams) -> None:

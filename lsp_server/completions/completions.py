@@ -91,11 +91,21 @@ class Completions:
         if (why := self._refusal(wanted)) is not None:
             return Answer((), Source.NONE, why)
         session = self._sessions.setdefault(key, Session())
+        stream = self._stream(wanted)
         ready = session.ready(wanted)
-        if ready and not wanted.invoked:
-            self._in_flight.overtake(key)
-            return self._told(session, wanted, Answer(ready, Source.SESSION, model=_model(session)))
-        return await self._in_flight.run(key, Kind.COMPLETION, self._made(session, wanted, ready))
+        try:
+            if ready and not wanted.invoked:
+                self._in_flight.overtake(key)
+                answer = Answer(ready[:1], Source.SESSION, model=_model(session))
+            else:
+                answer = await self._in_flight.run(key, Kind.COMPLETION, self._made(session, wanted, ready, stream))
+            if stream is not None:
+                stream.finish(next(iter(answer.texts), ""), answer.n_steps)
+        finally:
+            if stream is not None:
+                stream.close()
+        session.shown = next(iter(answer.texts), "")
+        return attrs.evolve(answer, texts=tuple(wanted.lead + text for text in answer.texts))
 
     def changed(self, document: Document, at: Point | None) -> None:
         """The document has changed; `at`: behind the inserted text, where it was one insertion."""
@@ -133,11 +143,12 @@ class Completions:
             return Nothing.DISABLED
         return self._around.why_excluded(wanted.document)
 
-    async def _made(self, session: Session, wanted: Wanted, shown: tuple[str, ...]) -> Answer:
+    async def _made(
+        self, session: Session, wanted: Wanted, shown: tuple[str, ...], stream: FrameStream | None
+    ) -> Answer:
         """Wait for the pause and for the engine. What is `shown` stays first among the alternatives to it."""
         deadline_ms = self._around.config().deadline_ms
         until = wanted.received_s + deadline_ms / 1000 + _GRACE_S if deadline_ms else None
-        stream: FrameStream | None = None
         try:
             async with asyncio.timeout_at(until):
                 computation = session.making(wanted)
@@ -146,25 +157,12 @@ class Completions:
                     if not wanted.invoked:
                         await asyncio.sleep(session.rhythm.wait_s(asyncio.get_running_loop().time()))
                     computation = self._begin(session, wanted)
-                stream = computation.stream = self._stream(wanted)
+                computation.stream = stream
                 found = await computation.result()
         except TimeoutError:
             return Answer((), Source.ENGINE, Nothing.DEADLINE)
-        finally:
-            if stream is not None:
-                stream.close()
-        texts = tuple(dict.fromkeys((*shown[:1], *found.texts)))
-        nothing = None if texts else found.nothing
-        return self._told(session, wanted, Answer(texts, source, nothing, found.model, found.n_steps))
-
-    def _told(self, session: Session, wanted: Wanted, answer: Answer) -> Answer:
-        """The answer as it leaves: the final frame, and what the session takes for shown."""
-        texts = answer.texts if wanted.invoked else answer.texts[:1]
-        if (stream := self._stream(wanted)) is not None:
-            stream.finish(texts[0] if texts else "", answer.n_steps)
-        session.shown = texts[0] if texts else ""
-        lead = wanted.lead
-        return attrs.evolve(answer, texts=tuple(lead + text for text in texts))
+        texts = dict.fromkeys((*shown[:1], *found.texts) if wanted.invoked else found.texts[:1])
+        return Answer(tuple(texts), source, None if texts else found.nothing, found.model, found.n_steps)
 
     def _begin(self, session: Session, wanted: Wanted) -> Computation:
         computation = Computation(wanted.cursor, wanted.invoked)
@@ -197,8 +195,7 @@ class Completions:
 
     def _judged(self, wanted: Wanted, result: Result, model: Model, config: ServerConfig) -> Suggestion:
         """What of a result is fit to be shown."""
-        window = wanted.window
-        place = Place(window.prefix, window.suffix, wanted.document.language)
+        place = wanted.place
         texts: dict[str, None] = {}
         reasons: list[Nothing] = []
         for candidate in result.candidates:
@@ -234,7 +231,7 @@ class Completions:
             line_end=document.line_end_at(region.start.line),
             lead=wanted.lead,
         )
-        place = Place(wanted.window.prefix, wanted.window.suffix, document.language)
+        place = wanted.place
         return FrameStream(
             target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
         )

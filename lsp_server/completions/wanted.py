@@ -9,6 +9,7 @@ from lsp_server.completions.cursor_text import CursorText
 from lsp_server.documents import Document
 from lsp_server.fills import Region
 from lsp_server.positions import Point
+from lsp_server.shaping import Place
 from lsp_server.windows import Window, cut_window
 
 
@@ -38,6 +39,8 @@ class Wanted:
     window: Window
     """The text around, as if the selected menu item had been accepted."""
     cursor: CursorText
+    place: Place
+    """What texts are shaped for."""
     invoked: bool
     token: ProgressToken | None
     """Of the frames; None: none are wanted."""
@@ -60,4 +63,5 @@ def wanted(
     window = cut_window(document, region.start, region.end)
     if lead:
         window = Window(window.prefix + lead, window.suffix)
-    return Wanted(document, region, lead, window, CursorText.of(window), invoked, token, now_s)
+    place = Place(window.prefix, window.suffix, document.language)
+    return Wanted(document, region, lead, window, CursorText.of(window), place, invoked, token, now_s)

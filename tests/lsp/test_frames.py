@@ -59,7 +59,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def watched(clock: Clock) -> Watched:
     sent: list[FrameParams] = []
     current = [True]
-    stream = FrameStream(FrameTarget("t", "file:///a", 3, HERE, "\r\n"), sent.append, lambda: current[0])
+    target = FrameTarget("t", "file:///a", 3, HERE, "\r\n")
+    stream = FrameStream(target, sent.append, lambda: current[0], shape=lambda spans: spans)
     return Watched(stream, sent, current)
 
 
@@ -111,3 +112,22 @@ def test_nothing_for_another_version(watched: Watched, clock: Clock) -> None:
 def test_no_text_is_a_final_frame_too(watched: Watched, clock: Clock) -> None:
     watched.stream.finish("", 1)
     assert [(one.spans, one.final) for one in watched.sent] == [((), True)]
+
+
+def test_never_fewer_rows_than_before(watched: Watched, clock: Clock) -> None:
+    for n_rows in (0, 2, 1, 3, 0):
+        watched.stream.show(frame(1, "a" + "\n" * n_rows))
+        clock.tick()
+    rows = [sum(span.text.count("\n") for span in one.spans) for one in watched.sent]
+    assert rows == [0, 2, 2, 3, 3]
+    watched.stream.finish("a", 2)
+    assert watched.sent[-1].spans[0].text == "a"
+
+
+def test_frames_are_shaped_and_begin_with_the_lead(clock: Clock) -> None:
+    sent: list[FrameParams] = []
+    target = FrameTarget("t", "file:///a", 3, HERE, "\n", lead="pri")
+    stream = FrameStream(target, sent.append, lambda: True, shape=lambda spans: spans[:1])
+    stream.show(frame(1, "nt"))
+    stream.finish("nt()", 2)
+    assert [[span.text for span in one.spans] for one in sent] == [["pri", "nt"], ["pri", "nt()"]]
