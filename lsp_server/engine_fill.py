@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygls.uris import to_fs_path
-
 from engine.protocol import Fill, Snippet
 from lsp_server.documents import Document
 from lsp_server.windows import Window
@@ -20,7 +18,7 @@ def fill_around(document: Document, window: Window, snippets: tuple[Snippet, ...
         uri=document.uri,
         version=document.version,
         language=document.language,
-        path=to_fs_path(document.uri) or "",
+        path=document.path,
         snippets=snippets,
         **more,
     )

@@ -6,9 +6,9 @@ import asyncio
 import itertools
 import os
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import psutil
@@ -50,12 +50,14 @@ class Editor:
         progress: bool = False,
         configuration: bool = False,
         environment: Mapping[str, str] | None = None,
-    ) -> Editor:
-        """Start a server and initialize it."""
+        capabilities: types.ClientCapabilities | None = None,
+        folders: Sequence[Path] | None = None,
+    ) -> Self:
+        """Start a server and initialize it. `capabilities` stand in place of what the flags say."""
         env = {**os.environ, **(environment or {})}
         client = await ClientServerConfig([COMMAND, *arguments], server_env=env).start()
         assert isinstance(client, LanguageClient)
-        capabilities = types.ClientCapabilities(
+        capabilities = capabilities or types.ClientCapabilities(
             general=types.GeneralClientCapabilities(position_encodings=encodings),  # type: ignore[arg-type]
             window=types.WindowClientCapabilities(work_done_progress=progress),
             workspace=types.WorkspaceClientCapabilities(configuration=configuration),
@@ -64,7 +66,10 @@ class Editor:
         editor._listen()
         result = await client.initialize_session(
             types.InitializeParams(
-                capabilities=capabilities, process_id=process_id or os.getpid(), initialization_options=options
+                capabilities=capabilities,
+                process_id=process_id or os.getpid(),
+                initialization_options=options,
+                workspace_folders=workspace_folders(folders) if folders is not None else None,
             )
         )
         assert result.server_info is not None
@@ -216,6 +221,11 @@ class Ask:
         except JsonRpcException as error:
             return error.code
         return None
+
+
+def workspace_folders(folders: Iterable[Path]) -> list[types.WorkspaceFolder]:
+    """As an editor names them."""
+    return [types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders]
 
 
 def text_of(frame: Any) -> str:

@@ -74,3 +74,26 @@ def test_a_huge_line_costs_little() -> None:
 def test_a_region_over_lines() -> None:
     window = cut_window(document("one\r\ntwo\r\nthree"), Point(0, 1), Point(2, 2))
     assert (window.prefix, window.suffix) == ("o", "ree")
+
+
+def test_a_cell_among_others() -> None:
+    one = document("x = 1\r\ny\n")
+    one.around = lambda: ("a\n\n", "\n\nb")
+    window = cut_window(one, Point(1, 1), Point(1, 1))
+    assert (window.prefix, window.suffix) == ("a\n\nx = 1\ny", "\n\n\nb")
+
+
+def test_typing_in_a_cell_only_appends() -> None:
+    before, after = long_text(1500), long_text(900, seed=1)
+    one = document("")
+    one.around = lambda: (before, after)
+    starts = set()
+    for column in range(0, 4000, 8):
+        one.lines[0] += "y" * 8
+        point = Point(0, column + 8)
+        window = cut_window(one, point, point)
+        assert (before + one.text).endswith(window.prefix) and after.startswith(window.suffix)
+        assert PREFIX_CHARS - STRIDE_CHARS - 120 <= len(window.prefix) <= PREFIX_CHARS
+        assert SUFFIX_CHARS - 120 <= len(window.suffix) <= SUFFIX_CHARS
+        starts.add(len(before) + point.column - len(window.prefix))
+    assert len(starts) <= 2
