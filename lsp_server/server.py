@@ -37,7 +37,11 @@ class MidfillServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__(
-            "midfill-lsp", importlib.metadata.version("midfill"), protocol_cls=Wire, converter_factory=make_converter
+            "midfill-lsp",
+            importlib.metadata.version("midfill"),
+            protocol_cls=Wire,
+            converter_factory=make_converter,
+            notebook_document_sync=types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook("*")]),
         )
         self.config: ServerConfig = DEFAULTS
         self.complaints: list[str] = []
