@@ -23,6 +23,11 @@ STATUS: Final = "midfill/status"
 RESTART: Final = "midfill/restart"
 """Request without parameters: start the engine anew, also after this server has given up on it."""
 
+DID_ACCEPT: Final = "midfill/didAccept"
+"""Notification to the server: what is shown was accepted. Mostly the server sees that by itself, from the text."""
+DID_REJECT: Final = "midfill/didReject"
+"""Notification to the server: what is shown was refused. It is not offered again, and what is begun is stopped."""
+
 
 @frozen
 class FillParams:
@@ -114,6 +119,19 @@ class FrameParams:
 
 
 @frozen
+class Recent:
+    """What became of one of the last requests for completion."""
+
+    language: str
+    invoked: bool
+    source: str
+    """`engine`, `session` (typed through), `prefetch` (begun before it was asked for) or `none`."""
+    nothing: str | None
+    """Why nothing was shown (`lsp_server.outcomes.Nothing`); none when something was."""
+    latency_ms: float
+
+
+@frozen
 class Status:
     """How things stand with the engine."""
 
@@ -125,10 +143,51 @@ class Status:
     note: str | None = None
     engine_version: str | None = None
     engine_pid: int | None = None
+    recent: tuple[Recent, ...] = ()
+    """The last requests for completion, oldest first. Empty in notifications."""
 
 
-_OURS: Final = (FillParams, FillRequest, FillCandidate, FillResult, FrameSpan, FrameParams, Status)
-REQUEST_TYPES: Final[dict[str, type[Any]]] = {FILL: FillRequest}
+@frozen
+class DidAcceptParams:
+    """What was accepted of the suggestion that is shown in a document."""
+
+    text_document: types.TextDocumentIdentifier
+    accepted: str = "all"
+    """`all`, `line` or `word`."""
+
+
+@frozen
+class DidAcceptNotification:
+    """`midfill/didAccept`."""
+
+    params: DidAcceptParams
+    method: str = DID_ACCEPT
+    jsonrpc: str = "2.0"
+
+
+@frozen
+class DidRejectParams:
+    """Where the suggestion was refused."""
+
+    text_document: types.TextDocumentIdentifier
+
+
+@frozen
+class DidRejectNotification:
+    """`midfill/didReject`."""
+
+    params: DidRejectParams
+    method: str = DID_REJECT
+    jsonrpc: str = "2.0"
+
+
+_OURS: Final = (FillParams, FillRequest, FillCandidate, FillResult, FrameSpan, FrameParams, Recent, Status)
+_OURS_IN: Final = (DidAcceptParams, DidAcceptNotification, DidRejectParams, DidRejectNotification)
+REQUEST_TYPES: Final[dict[str, type[Any]]] = {
+    FILL: FillRequest,
+    DID_ACCEPT: DidAcceptNotification,
+    DID_REJECT: DidRejectNotification,
+}
 
 
 def _camel(name: str) -> str:
@@ -139,7 +198,7 @@ def _camel(name: str) -> str:
 def make_converter() -> cattrs.Converter:
     """pygls' converter, which also knows our messages."""
     converter: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
-    for cls in _OURS:
+    for cls in (*_OURS, *_OURS_IN):
         names: dict[str, Any] = {field.name: override(rename=_camel(field.name)) for field in fields(cls)}
         converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **names))

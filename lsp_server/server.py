@@ -25,6 +25,7 @@ from lsp_server.fills import Fills
 from lsp_server.in_flight import InFlight
 from lsp_server.progress import LoadingProgress
 from lsp_server.protocol_types import FRAME, STATUS, Status, make_converter
+from lsp_server.usage import Usage
 from lsp_server.wire import Wire
 
 _log = logging.getLogger(__name__)
@@ -51,11 +52,13 @@ class MidfillServer(LanguageServer):
         self.link = EngineLink(
             self._connect, Listeners(state=self._on_state, loading=self._on_loading, outage=self._on_outage)
         )
+        self.usage = Usage()
         self.completions = Completions(
             self.link,
             self.in_flight,
             functools.partial(self.protocol.notify, FRAME),
             Surroundings(lambda: self.config, lambda document, cursor: (), lambda document: None),
+            self.usage,
         )
         self.fills = Fills(self.link, self.in_flight, functools.partial(self.protocol.notify, FRAME))
         self.on_parent: Callable[[int], None] = lambda pid: None

@@ -11,12 +11,13 @@ Must not know: LSP messages. Runs in the event loop. While somebody types:
 from __future__ import annotations
 
 import asyncio
-import enum
 from collections.abc import Callable, Iterable
 
 import attrs
 from attrs import frozen
+from pygls.exceptions import JsonRpcException
 
+from engine.client import EngineError
 from engine.protocol import Candidate, Model, Priority, Reason, Result, Snippet, Span
 from lsp_server.completions.computation import Computation
 from lsp_server.completions.session import Session
@@ -32,20 +33,10 @@ from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
 from lsp_server.shaping import Place, SyntaxCheck, shape, why_not
+from lsp_server.usage import Accepted, Decision, Source, Usage
 
 _GRACE_S = 0.25
 """What the way to the engine and back may take on top of a deadline that the engine keeps by itself."""
-
-
-class Source(enum.StrEnum):
-    """Where an answer came from."""
-
-    ENGINE = "engine"
-    SESSION = "session"
-    """What was shown already, typed through."""
-    PREFETCH = "prefetch"
-    """Begun before it was asked for."""
-    NONE = "none"
 
 
 @frozen
@@ -59,6 +50,15 @@ class Answer:
     """Why there are no texts."""
     model: str = ""
     n_steps: int = 0
+
+
+@frozen
+class Insertion:
+    """Text that came into a document."""
+
+    text: str
+    r"""With `\n` as line end; empty for a deletion."""
+    end: Point
 
 
 @frozen
@@ -79,36 +79,61 @@ class Completions:
         in_flight: InFlight,
         send_frame: Callable[[FrameParams], None],
         surroundings: Surroundings,
+        usage: Usage,
     ) -> None:
         self._link, self._in_flight, self._send_frame = link, in_flight, send_frame
-        self._around = surroundings
+        self._around, self._usage = surroundings, usage
         self._syntax = SyntaxCheck()
         self._sessions: dict[str, Session] = {}
 
     async def answer(self, wanted: Wanted) -> Answer:
         """Answer a request. Raises `EngineError`, content-modified, or what cancels the calling task."""
-        key = key_of(wanted.document.uri)
+        try:
+            answer = await self._answer(wanted)
+        except asyncio.CancelledError:
+            self._note(wanted, Answer((), "none", Nothing.CANCELLED))
+            raise
+        except JsonRpcException:
+            self._note(wanted, Answer((), "none", Nothing.SUPERSEDED))
+            raise
+        except EngineError:
+            self._note(wanted, Answer((), "none", Nothing.NO_ENGINE))
+            raise
+        self._note(wanted, answer)
+        return answer
+
+    def _note(self, wanted: Wanted, answer: Answer) -> None:
+        latency_ms = (asyncio.get_running_loop().time() - wanted.received_s) * 1000
+        language = wanted.document.language
+        self._usage.note(Decision(language, answer.model, wanted.invoked, answer.source, answer.nothing, latency_ms))
+
+    async def _answer(self, wanted: Wanted) -> Answer:
+        document = wanted.document
+        key = key_of(document.uri)
         if (why := self._refusal(wanted)) is not None:
-            return Answer((), Source.NONE, why)
-        session = self._sessions.setdefault(key, Session())
+            return Answer((), "none", why)
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._sessions[key] = Session(self._usage)
         stream = self._stream(wanted)
         ready = session.ready(wanted)
         try:
             if ready and not wanted.invoked:
                 self._in_flight.overtake(key)
-                answer = Answer(ready[:1], Source.SESSION, model=_model(session))
+                answer = Answer(ready[:1], "session", model=_model(session))
             else:
                 answer = await self._in_flight.run(key, Kind.COMPLETION, self._made(session, wanted, ready, stream))
+            text = next(iter(answer.texts), "")
             if stream is not None:
-                stream.finish(next(iter(answer.texts), ""), answer.n_steps)
+                stream.finish(text, answer.n_steps)
         finally:
             if stream is not None:
                 stream.close()
-        session.shown = next(iter(answer.texts), "")
+        session.screen.show(text, document.language, answer.model)
         return attrs.evolve(answer, texts=tuple(wanted.lead + text for text in answer.texts))
 
-    def changed(self, document: Document, at: Point | None) -> None:
-        """The document has changed; `at`: behind the inserted text, where it was one insertion."""
+    def changed(self, document: Document, insertion: Insertion | None) -> None:
+        """The document has changed; None: in another way than by one insertion or deletion."""
         session = self._sessions.get(key_of(document.uri))
         if session is None:
             return
@@ -116,10 +141,11 @@ class Completions:
         session.rhythm.key(now_s)
         if session.suggestion is None and session.computation is None:
             return
-        if at is None:
+        if insertion is None:
             session.moved_to(None)
             return
-        next_one = wanted(document, at, now_s=now_s)
+        session.screen.insert(insertion.text)
+        next_one = wanted(document, insertion.end, now_s=now_s)
         session.moved_to(next_one.cursor)
         suggestion = session.suggestion
         typed_out = suggestion is not None and suggestion.is_typed_out(next_one.cursor)
@@ -132,6 +158,12 @@ class Completions:
         if session is not None:
             session.forget()
 
+    def accepted(self, document: Document, kind: Accepted) -> None:
+        """The client tells that what is shown was accepted."""
+        session = self._sessions.get(key_of(document.uri))
+        if session is not None:
+            session.screen.accept(kind)
+
     def rejected(self, document: Document) -> None:
         """The user wants none of what is shown: do not offer it again."""
         session = self._sessions.get(key_of(document.uri))
@@ -139,7 +171,7 @@ class Completions:
             session.forget()
 
     def _refusal(self, wanted: Wanted) -> Nothing | None:
-        if not wanted.invoked and not self._around.config().enabled:
+        if not wanted.invoked and not self._around.config().completes(wanted.document.language):
             return Nothing.DISABLED
         return self._around.why_excluded(wanted.document)
 
@@ -152,7 +184,7 @@ class Completions:
         try:
             async with asyncio.timeout_at(until):
                 computation = session.making(wanted)
-                source = Source.PREFETCH if computation is not None else Source.ENGINE
+                source: Source = "prefetch" if computation is not None else "engine"
                 if computation is None:
                     if not wanted.invoked:
                         await asyncio.sleep(session.rhythm.wait_s(asyncio.get_running_loop().time()))
@@ -160,7 +192,7 @@ class Completions:
                 computation.stream = stream
                 found = await computation.result()
         except TimeoutError:
-            return Answer((), Source.ENGINE, Nothing.DEADLINE)
+            return Answer((), "engine", Nothing.DEADLINE)
         texts = dict.fromkeys((*shown[:1], *found.texts) if wanted.invoked else found.texts[:1])
         return Answer(tuple(texts), source, None if texts else found.nothing, found.model, found.n_steps)
 

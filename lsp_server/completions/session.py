@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from lsp_server.completions.computation import Computation
 from lsp_server.completions.cursor_text import CursorText
+from lsp_server.completions.on_screen import OnScreen
 from lsp_server.completions.rhythm import Rhythm
 from lsp_server.completions.suggestion import Suggestion
 from lsp_server.completions.wanted import Wanted
+from lsp_server.usage import Usage
 
 
 class Session:
     """The state between two keystrokes."""
 
-    def __init__(self) -> None:
+    def __init__(self, usage: Usage) -> None:
+        self.screen = OnScreen(usage)
         self.rhythm = Rhythm()
         self.suggestion: Suggestion | None = None
         """The newest one that says something. Kept when a key contradicts it: the key may be taken back."""
         self.computation: Computation | None = None
-        self.shown = ""
-        """What was shown last and is neither accepted nor given up."""
 
     def ready(self, wanted: Wanted) -> tuple[str, ...]:
         """What is left of the newest suggestion."""
@@ -53,6 +54,6 @@ class Session:
     def forget(self) -> None:
         """The user wants none of it."""
         self.suggestion = None
-        self.shown = ""
+        self.screen.pass_over()
         if self.computation is not None:
             self.computation.cancel()

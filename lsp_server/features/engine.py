@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import attrs
+
 from engine.client import EngineError
 from lsp_server.failures import request_failed
-from lsp_server.protocol_types import RESTART, STATUS, Status
+from lsp_server.protocol_types import RESTART, STATUS, Recent, Status
 from lsp_server.server import MidfillServer
 
 
@@ -13,7 +17,8 @@ def register(server: MidfillServer) -> None:
 
     @server.feature(STATUS)
     def status(ls: MidfillServer, _: object) -> Status:
-        return ls.status()
+        recent = (Recent(**attrs.asdict(one, filter=_is_told)) for one in ls.usage.recent())
+        return attrs.evolve(ls.status(), recent=tuple(recent))
 
     @server.feature(RESTART)
     async def restart(ls: MidfillServer, _: object) -> Status:
@@ -22,3 +27,7 @@ def register(server: MidfillServer) -> None:
         except EngineError as error:
             raise request_failed(error.failure) from None
         return ls.status()
+
+
+def _is_told(attribute: attrs.Attribute[Any], _: object) -> bool:
+    return attribute.name in {field.name for field in attrs.fields(Recent)}

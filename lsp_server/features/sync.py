@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
+from lsp_server.completions.completions import Insertion
 from lsp_server.documents import Document, key_of
-from lsp_server.line_ends import split_lines
+from lsp_server.line_ends import split_lines, to_model
 from lsp_server.positions import Point
 from lsp_server.server import MidfillServer
 
@@ -23,7 +24,7 @@ def register(server: MidfillServer) -> None:
     def did_change(ls: MidfillServer, params: types.DidChangeTextDocumentParams) -> None:
         document = ls.document(params.text_document.uri)
         ls.in_flight.document_changed(key_of(document.uri))
-        ls.completions.changed(document, _end_of_insertion(document, params.content_changes))
+        ls.completions.changed(document, _insertion(document, params.content_changes))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(ls: MidfillServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -32,11 +33,12 @@ def register(server: MidfillServer) -> None:
         ls.completions.closed(key)
 
 
-def _end_of_insertion(document: Document, changes: Sequence[types.TextDocumentContentChangeEvent]) -> Point | None:
-    """Where the text that was typed or accepted ends; None when the change is something else."""
+def _insertion(document: Document, changes: Sequence[types.TextDocumentContentChangeEvent]) -> Insertion | None:
+    """What was typed, accepted or deleted; None when the change is something else."""
     change = changes[0] if len(changes) == 1 else None
     if not isinstance(change, types.TextDocumentContentChangePartial):
         return None
     start = document.point_at(change.range.start)
     *before, last = split_lines(change.text)
-    return Point(start.line + len(before), len(last) if before else start.column + len(last))
+    end = Point(start.line + len(before), len(last) if before else start.column + len(last))
+    return Insertion(to_model(change.text), end)
