@@ -116,6 +116,7 @@ class Completions:
         if session is None:
             session = self._sessions[key] = Session(self._usage)
         stream = self._stream(wanted)
+        session.wants_frames = stream is not None
         ready = session.ready(wanted)
         try:
             if ready and not wanted.invoked:
@@ -216,7 +217,7 @@ class Completions:
             max_lines=1 if document.rest_of_line(wanted.region.end).strip() else 0,
             n_alternatives=config.alternatives if wanted.invoked else 1,
             deadline_ms=max(1, config.deadline_ms - spent_ms) if config.deadline_ms else 0,
-            preview=wanted.token is not None,
+            preview=session.wants_frames,
             priority=Priority.COMPLETION,
         )
         result, model = await self._link.fill(fill, computation.show)

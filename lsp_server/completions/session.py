@@ -23,6 +23,8 @@ class Session:
         self.suggestion: Suggestion | None = None
         """The newest one that says something. Kept when a key contradicts it: the key may be taken back."""
         self.computation: Computation | None = None
+        self.wants_frames = False
+        """The client watches the region converge: also what is begun before it asks needs frames."""
 
     def ready(self, wanted: Wanted) -> tuple[str, ...]:
         """What is left of the newest suggestion."""

@@ -121,6 +121,23 @@ async def test_the_next_one_is_begun_before_it_is_asked_for(engine: ScriptedEngi
     assert len(engine.so_far(Fill)) == 2
 
 
+async def test_what_is_begun_early_converges_in_view(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("x = \n")
+    go = asyncio.Event()
+    engine.scripts.extend([[Answer.of("total")], [Until(go), Show("\ny"), Answer.of("\ny = 2")]])
+    await editor.ask(0, 4, token="first").answer
+    editor.insert(0, 4, "total")
+    await engine.received(Fill, 2)
+    ask = editor.ask(0, 9, token="second")
+    status = editor.request("midfill/status")  # answered after the request has been taken
+    await status.answer
+    go.set()
+    assert await ask.texts() == ["\ny = 2"]
+    second = [text_of(frame) for frame in editor.frames if frame.token == "second"]
+    assert second == ["\ny", "\ny = 2"]
+
+
 async def test_what_was_begun_too_early_is_stopped(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
     editor.open("x = \n")
