@@ -28,6 +28,8 @@ class Nothing(enum.StrEnum):
     """The model had nothing to say."""
     FOLLOWS_ALREADY = "follows_already"
     """It would repeat the text behind the cursor."""
+    REPEATS = "repeats"
+    """It would repeat the lines above the cursor."""
     SYNTAX = "syntax"
     """It would add syntax errors."""
     UNSURE = "unsure"
