@@ -11,7 +11,7 @@ import contextlib
 import enum
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from attrs import field, frozen
@@ -73,6 +73,8 @@ class EngineLink:
         self._restarts = RestartBudget()
         self._client: EngineClient | None = None
         self._connecting: asyncio.Task[EngineClient] | None = None
+        self._leaving: set[asyncio.Task[Any]] = set()
+        """Connections that were let go and have not ended yet."""
         self._chores: set[asyncio.Task[None]] = set()
         self._had_engine = False
         self._outage_told = False
@@ -106,19 +108,26 @@ class EngineLink:
 
     async def restart(self) -> None:
         """A person asks: stop the engine, forget past failures, start it. Raises `EngineError`."""
+        self.let_go(stop_engine=True)
+        await self.ready()
+
+    def let_go(self, *, stop_engine: bool) -> None:
+        """Forget the connection and past failures. The next request makes a new one, once the old one has ended."""
         self._restarts.reset()
         self._had_engine = False
         self._outage_told = False
-        if self._connecting is not None:
-            self._connecting.cancel()
-            await asyncio.wait([self._connecting])
+        connecting, self._connecting = self._connecting, None
         client, self._client = self._client, None
+        if connecting is not None:
+            connecting.cancel()
+            self._leaving.add(connecting)
+            connecting.add_done_callback(self._leaving.discard)
         if client is not None:
-            with contextlib.suppress(TimeoutError, EngineError):
-                await asyncio.wait_for(client.shutdown(), _SHUTDOWN_TIMEOUT_S)
-            await client.close()
-        self._set_state(LinkState.STOPPED)
-        await self.ready()
+            leaving = self._in_background(_part(client, stop_engine=stop_engine))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+        if self.state is not LinkState.STOPPED:
+            self._set_state(LinkState.STOPPED)
 
     async def close(self) -> None:
         """Cancel what is open and let go. The engine lives on."""
@@ -132,11 +141,14 @@ class EngineLink:
         await asyncio.gather(*self._chores, return_exceptions=True)  # not cancelled: they let go of sockets
 
     def _connected(self, task: asyncio.Task[EngineClient]) -> None:
-        self._connecting = None
+        if self._connecting is task:
+            self._connecting = None
         if not task.cancelled():
             task.exception()  # taken: every request that waited may have been cancelled
 
     async def _start(self) -> EngineClient:
+        if self._leaving:
+            await asyncio.wait(self._leaving)
         if self.state is LinkState.OFF:
             raise EngineUnreachableError(self.message)
         if self._had_engine:
@@ -188,10 +200,11 @@ class EngineLink:
         if self.state is not LinkState.FAILED:  # keep the cause when an engine that could not load has left
             self._set_state(LinkState.STOPPED, why)
 
-    def _in_background(self, chore: Coroutine[None, None, None]) -> None:
+    def _in_background(self, chore: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(chore)
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+        return task
 
     def _set_state(self, state: LinkState, message: str = "", welcome: Welcome | None = None) -> None:
         """The only place where the state changes."""
@@ -203,6 +216,13 @@ class EngineLink:
             self._outage_told = True
             self._listeners.outage(message)
         self._listeners.state(self)
+
+
+async def _part(client: EngineClient, *, stop_engine: bool) -> None:
+    if stop_engine:
+        with contextlib.suppress(TimeoutError, EngineError):
+            await asyncio.wait_for(client.shutdown(), _SHUTDOWN_TIMEOUT_S)
+    await client.close()
 
 
 def _within(fill: Fill, limits: Limits) -> Fill:

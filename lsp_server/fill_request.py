@@ -13,7 +13,7 @@ from engine.protocol import Model, Result
 from lsp_server.config import ServerConfig
 from lsp_server.documents import Document
 from lsp_server.engine_fill import fill_around
-from lsp_server.failures import invalid_params
+from lsp_server.failures import content_modified, invalid_params
 from lsp_server.fills import Asked, Region
 from lsp_server.line_ends import from_model
 from lsp_server.protocol_types import FillCandidate, FillParams, FillResult
@@ -24,7 +24,9 @@ _MOST: Final = 2**31 - 1
 
 
 def fill_asked(document: Document, params: FillParams, config: ServerConfig) -> Asked:
-    """What a `midfill/fill` asks for. Raises invalid-params."""
+    """What a `midfill/fill` asks for. Raises invalid-params, or content-modified where it is about another version."""
+    if params.text_document.version not in (None, document.version):
+        raise content_modified()
     region = _region(document, params)
     for name, least in _LEAST.items():
         value = getattr(params, name)

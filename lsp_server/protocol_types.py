@@ -33,7 +33,8 @@ DID_REJECT: Final = "midfill/didReject"
 class FillParams:
     """What to fill. Exactly one of `position` and `range`."""
 
-    text_document: types.TextDocumentIdentifier
+    text_document: types.OptionalVersionedTextDocumentIdentifier
+    """With a version, position or range belong to that one; for another the answer is content-modified."""
     position: types.Position | None = None
     range: types.Range | None = None
     """The region: its text is replaced. It may span lines."""

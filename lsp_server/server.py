@@ -9,6 +9,7 @@ import functools
 import importlib.metadata
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
@@ -16,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 
 from engine.client import EngineClient, connect_or_start
 from engine.protocol import Loading
+from lsp_server.abilities import Abilities
 from lsp_server.completions.completions import Completions, Surroundings
 from lsp_server.config import DEFAULTS, ServerConfig, read_config
 from lsp_server.documents import Document, Documents, UnknownDocumentError
@@ -23,6 +25,8 @@ from lsp_server.engine_link import EngineLink, LinkState, Listeners
 from lsp_server.failures import invalid_params
 from lsp_server.fills import Fills
 from lsp_server.in_flight import InFlight
+from lsp_server.jobs import Jobs
+from lsp_server.offers import Registrations, later, trim
 from lsp_server.progress import LoadingProgress
 from lsp_server.protocol_types import FRAME, STATUS, Status, make_converter
 from lsp_server.usage import Usage
@@ -44,9 +48,13 @@ class MidfillServer(LanguageServer):
             converter_factory=make_converter,
             notebook_document_sync=types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook("*")]),
         )
+        self.client = Abilities()
+        """What the client can do; known from `initialize` on."""
         self.config: ServerConfig = DEFAULTS
-        self.complaints: list[str] = []
-        """About the settings, not told yet."""
+        self.complaints: dict[str, bool] = {}
+        """About the settings, and whether they have been told."""
+        self.folders: tuple[Path, ...] = ()
+        """Of the workspace; see `set_folders`."""
         self.in_flight = InFlight()
         self.loading = LoadingProgress(self.work_done_progress)
         self.link = EngineLink(
@@ -61,8 +69,17 @@ class MidfillServer(LanguageServer):
             self.usage,
         )
         self.fills = Fills(self.link, self.in_flight, functools.partial(self.protocol.notify, FRAME))
+        self.jobs = Jobs(self.work_done_progress)
+        self.registrations = Registrations(
+            self.client_register_capability_async, self.client_unregister_capability_async
+        )
+        self.protocol.on_offered = lambda offered: trim(offered, self.client, self.config)
         self.on_parent: Callable[[int], None] = lambda pid: None
         """Called with the editor's process id; set by `main`."""
+        self.on_folders: Callable[[tuple[Path, ...]], None] = lambda folders: None
+        """Called with the workspace's folders, at the start and when they change."""
+        self.on_files_changed: Callable[[tuple[Path, ...]], None] = lambda paths: None
+        """Called with files that came, changed or went on disk, where the client watches."""
 
     @property
     def documents(self) -> Documents:
@@ -84,17 +101,35 @@ class MidfillServer(LanguageServer):
         model = welcome.model
         return Status(link.state.value, link.message, model.name, model.note, welcome.engine_version, welcome.pid)
 
-    def configure(self, given: object) -> None:
-        """Take the client's settings."""
-        self.config, complaints = read_config(given)
-        self.complaints.extend(complaints)
+    def configure(self, *given: object) -> None:
+        """Take the client's settings, later over earlier. An engine that they no longer fit is let go."""
+        before = self.config
+        self.config, complaints = read_config(*given)
+        self.complaints = {complaint: self.complaints.get(complaint, False) for complaint in complaints}
+        if self.config.endpoint != before.endpoint:
+            self.link.let_go(stop_engine=False)  # it belongs to others too
+        elif self.config.model != before.model and not self._runs(self.config.model):
+            self.link.let_go(stop_engine=True)
 
     def tell_complaints(self) -> None:
-        """All that is wrong with the settings, in one message."""
-        if self.complaints:
-            text = "Midfill: wrong settings, the defaults are used: " + "; ".join(self.complaints)
-            self.complaints.clear()
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
+        """All that is wrong with the settings and not told yet, in one message."""
+        new = [complaint for complaint, told in self.complaints.items() if not told]
+        if new:
+            self.complaints = dict.fromkeys(self.complaints, True)
+            self.tell("Midfill: wrong settings, the defaults are used: " + "; ".join(new), types.MessageType.Warning)
+
+    def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
+        """A message to the user. Never on the way of a keystroke."""
+        self.window_show_message(types.ShowMessageParams(kind, text))
+
+    def set_folders(self, folders: tuple[Path, ...]) -> None:
+        """Take the workspace's folders."""
+        self.folders = folders
+        self.on_folders(folders)
+
+    def offer(self) -> None:
+        """Register with the client what these settings and folders ask for, and take back the rest."""
+        self.registrations.want(later(self.client, self.config, has_folders=bool(self.folders)))
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Into the log: pygls would pop up a message, at each keystroke. A request has its error as the answer."""
@@ -114,9 +149,13 @@ class MidfillServer(LanguageServer):
         self.protocol.notify(STATUS, self.status())
 
     def _on_loading(self, loading: Loading) -> None:
-        window = self.client_capabilities.window
-        if window is not None and window.work_done_progress:
+        if self.client.shows_progress:
             self.loading.show(loading)
 
     def _on_outage(self, cause: str) -> None:
-        self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"Midfill has no engine: {cause}"))
+        self.tell(f"Midfill has no engine: {cause}", types.MessageType.Error)
+
+    def _runs(self, model: str) -> bool:
+        """Whether the engine runs what the setting `model` names."""
+        welcome = self.link.welcome
+        return welcome is not None and bool(model) and welcome.model.name == Path(model).name

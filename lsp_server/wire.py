@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cattrs
 from attrs import frozen
@@ -19,6 +19,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcSer
 from pygls.protocol import JsonRPCProtocol, LanguageServerProtocol, lsp_method
 
 from lsp_server.documents import Documents, UnknownDocumentError
+from lsp_server.failures import invalid_params
 from lsp_server.notebooks import Notebooks
 from lsp_server.protocol_types import REQUEST_TYPES
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
 _log = logging.getLogger(__name__)
+_Kind = TypeVar("_Kind")
 
 
 @frozen
@@ -48,7 +50,20 @@ class Wire(LanguageServerProtocol):
         """Set by `exit`: 0 when `shutdown` came before, else 1."""
         self.ended = threading.Event()
         """Set by `exit`. Of the kind that pygls' loop asks for; no other thread uses it."""
+        self.on_offered: Callable[[types.ServerCapabilities], None] = lambda offered: None
+        """Called with what is to be offered to the client, to be changed in place."""
         self._initialized = False
+
+    def read(self, given: Any, kind: type[_Kind]) -> _Kind:
+        """A value out of a message. Raises invalid-params."""
+        try:
+            return self._converter.structure(given, kind)
+        except Exception as error:
+            raise invalid_params(f"this is no {kind.__name__}") from error
+
+    def written(self, value: Any) -> Any:
+        """A value as it goes into a message."""
+        return self._converter.unstructure(value)
 
     @property
     def shutdown_asked(self) -> bool:
@@ -99,6 +114,7 @@ class Wire(LanguageServerProtocol):
     def lsp_initialize(self, params: types.InitializeParams) -> Any:
         """As pygls, and fix the documents' position encoding."""
         result = yield from super().lsp_initialize(params)
+        self.on_offered(result.capabilities)
         encoding = result.capabilities.position_encoding or "utf-16"
         self.documents.encoding = types.PositionEncodingKind(encoding)
         return result

@@ -5,10 +5,20 @@ Owns: the way from a message to the part that does the work, and nothing else. M
 
 from __future__ import annotations
 
-from lsp_server.features import acceptance, engine, fill, inline_completion, settings, sync
+from lsp_server.features import (
+    acceptance,
+    commands,
+    engine,
+    fill,
+    inline_completion,
+    plain_completion,
+    settings,
+    sync,
+    workspace,
+)
 from lsp_server.server import MidfillServer
 
-_FEATURES = (settings, sync, inline_completion, acceptance, fill, engine)
+_FEATURES = (settings, workspace, sync, inline_completion, plain_completion, acceptance, fill, commands, engine)
 
 
 def make_server() -> MidfillServer:

@@ -1,30 +1,64 @@
-"""The client's settings and process: at the start, and when they change."""
+"""The client's settings, abilities and process: at the start, and when they change.
+
+Later settings stand over earlier ones: `initializationOptions`, then what the client answers to
+`workspace/configuration` or pushes by `workspace/didChangeConfiguration`.
+"""
 
 from __future__ import annotations
 
-from lsprotocol import types
+import asyncio
+import logging
+from typing import Final
 
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from lsp_server.abilities import Abilities
+from lsp_server.features.workspace import folders_of
 from lsp_server.server import MidfillServer
+
+_log = logging.getLogger(__name__)
+_PATIENCE_S: Final = 5.0
+"""A client that answers later than this to a question about its settings has none."""
 
 
 def register(server: MidfillServer) -> None:
     """Add the handlers."""
+    at_start: list[object] = []
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: MidfillServer, params: types.InitializeParams) -> None:
-        ls.configure(params.initialization_options)
+        at_start[:] = [params.initialization_options]
+        ls.client = Abilities.of(params.capabilities)
+        ls.configure(*at_start)
+        ls.set_folders(folders_of(params))
         if params.process_id is not None:
             ls.on_parent(params.process_id)
 
     @server.feature(types.INITIALIZED)
-    def initialized(ls: MidfillServer, params: types.InitializedParams) -> None:
+    async def initialized(ls: MidfillServer, params: types.InitializedParams) -> None:
+        if ls.client.tells_settings:
+            ls.configure(*at_start, await _asked(ls))
         ls.tell_complaints()
+        ls.offer()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(ls: MidfillServer, params: types.DidChangeConfigurationParams) -> None:
-        settings, workspace = params.settings, ls.client_capabilities.workspace
-        if settings is None and workspace is not None and workspace.configuration:
-            asked = types.ConfigurationParams([types.ConfigurationItem(section="midfill")])
-            (settings,) = await ls.workspace_configuration_async(asked)
-        ls.configure(settings)
+        settings = params.settings
+        if not settings and ls.client.tells_settings:  # the client says only that something has changed
+            settings = await _asked(ls)
+        ls.configure(*at_start, settings)
         ls.tell_complaints()
+        ls.offer()
+
+
+async def _asked(ls: MidfillServer) -> object:
+    """What the client says when it is asked; None when it has nothing to say."""
+    question = types.ConfigurationParams([types.ConfigurationItem(section="midfill")])
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            answers = await ls.workspace_configuration_async(question)
+    except (TimeoutError, JsonRpcException) as error:
+        _log.warning("no settings from the client: %s", type(error).__name__)
+        return None
+    return answers[0] if answers else None
