@@ -60,6 +60,11 @@ class Boundary:
             end = newline + 1
         return data
 
+    def whole_lines(self, data: bytes) -> bytes:
+        """The part of `data` before its last, unfinished line; ends as a region cut by `cut` does. May be empty."""
+        lines = data[: data.rfind(b"\n") + 1].rstrip()
+        return lines + self._last_line_end if lines else b""
+
     def _is_outside(self, line: bytes, depth: int, *, whole: bool) -> bool:
         if line.lstrip().startswith(_FENCE) and not self._has_fences:
             return True

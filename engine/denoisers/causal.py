@@ -107,11 +107,11 @@ class CausalDenoising:
         return Progress(frame=self._frame(), reason=reason if over else None)
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """Texts of the rows by mean log-probability; the first row is the greedy one."""
+        """Texts of the rows by mean log-probability; of unfinished rows, the whole lines that there are."""
         found: dict[str, Candidate] = {}
         for row, steps in zip(self._rows, self._steps, strict=True):
-            read = self.reader.text(row.accepted)
-            if read.whole and row.accepted and read.text not in found:
+            read = self.reader.text(row.accepted) if row.done else self.reader.unfinished(row.accepted)
+            if read.whole and row.accepted and (read.text or row.done) and read.text not in found:
                 score = row.log_probability / len(row.accepted)
                 found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done and not self._is_cut(row))
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))

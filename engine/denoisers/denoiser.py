@@ -49,7 +49,10 @@ class Denoising(Protocol):
         ...
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """The answers as they stand, best first. May be asked at any time: at a deadline, say."""
+        """The answers as they stand, best first. May be asked at any time: at a deadline, say.
+
+        Of a text that is still being made, only whole lines that will not change any more are an answer.
+        """
         ...
 
     @property

@@ -47,6 +47,17 @@ class RegionReader:
         text, carry = _complete(data)  # a budget may end inside a character: the answer ends before it
         return RegionText(text, n, text.encode() + carry == data)
 
+    def unfinished(self, tokens: Sequence[int]) -> RegionText:
+        """The same of a region that is still being made, of which `tokens` are settled: its whole lines only.
+
+        Half a line is no answer: nobody wants to complete by hand what was cut anywhere. May be empty.
+        """
+        if self.length(tokens) < len(tokens) or self.is_whole(tokens):
+            return self.text(tokens)
+        data = self.boundary.whole_lines(self._without_heal(self._vocabulary.decode(tokens)))
+        text, _ = _complete(data)
+        return RegionText(text, len(tokens), text.encode() == data)
+
     def spans(self, tokens: Sequence[int], settled: Sequence[bool]) -> tuple[Span, ...]:
         """The same text in runs of settled and tentative tokens. A character split between tokens goes to the later."""
         n = self.length(tokens)

@@ -143,12 +143,16 @@ class UniformDenoising:
             return Progress(reason=self._reason)
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """Texts of the rows, best first; texts that were not whole, or are there already, are left out."""
+        """Texts of the rows, best first; texts that were not whole, or are there already, are left out.
+
+        Of rows that are still at work, the whole lines that have settled: the rest is noise.
+        """
         order = list(range(len(self.n_cells))) if self._ranked is None else self._ranked
         found: dict[str, Candidate] = {}
         for row in order:
-            read = self.reader.text(self._region(row))
-            if read.whole and self._step and read.text not in found:
+            done = self._converged[row] or self._over()
+            read = self.reader.text(self._region(row)) if done else self.reader.unfinished(self._settled_region(row))
+            if read.whole and (read.text or done) and read.text not in found:
                 found[read.text] = Candidate(
                     read.text, self._scores[row], read.n_tokens, self._steps[row], self._converged[row]
                 )
@@ -286,6 +290,11 @@ class UniformDenoising:
     def _region(self, row: int) -> list[int]:
         tokens: list[int] = self.argmax[row, : self.n_cells[row]].tolist()
         return tokens
+
+    def _settled_region(self, row: int) -> list[int]:
+        """Tokens before the first cell that has not settled."""
+        settled: list[bool] = self._settled[row, : self.n_cells[row]].tolist()
+        return self._region(row)[: (settled + [False]).index(False)]
 
     def _frame(self) -> tuple[Span, ...]:
         row = 0  # the size that was asked for; the others stay in the back until they are ranked

@@ -57,6 +57,18 @@ def test_guesses_never_change_the_text(tiny_causal: CausalDenoiser) -> None:
     assert right.counts.n_forward_passes < len(plain)
 
 
+def test_at_any_step_an_answer_is_whole_lines_of_the_last_one(tiny_causal: CausalDenoiser) -> None:
+    prefix = PREFIX.replace(" ", "")  # whose line ends the random models repeat
+    denoising = tiny_causal.open(Fill("a", prefix, "", max_tokens=48, guesses=("th\n" * 20,)))
+    answers = [denoising.candidates()]
+    while denoising.advance().reason is None:
+        answers.append(denoising.candidates())
+    last = tiny_causal.vocabulary.decode(denoising._rows[0].accepted)[len(denoising.prompt.heal) :]
+    for (answer,) in filter(None, answers):
+        assert answer.text.endswith("\n") and not answer.converged
+        assert last.startswith(answer.text.encode().rstrip())
+
+
 def test_alternatives_do_not_change_the_greedy_row(tiny_causal: CausalDenoiser) -> None:
     plain = converged(tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24)))
     several = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=24, n_alternatives=4))

@@ -286,6 +286,35 @@ def test_where_a_region_ends(prefix: str, written: str, suffix: str, kept: str) 
         assert all(kept.startswith(text) or text.startswith(kept) for text in shown), "nothing is shown and taken back"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "tokens", "suffix", "kept"),
+    [
+        ("x = ", "1 + y", "\n", ""),  # half a line
+        ("x = ", "", "\n", ""),
+        ("", "\n\n", "", ""),
+        ("x = ", "1\n", "\ny = 2\n", "1"),
+        ("def f():\n    ", "a = 1\n    b = 2\n    ret", "\n", "a = 1\n    b = 2"),
+        ("def f():\n    ", "a = 1\n    b = 2\n    ret", "", "a = 1\n    b = 2\n"),
+        ("def f():\n\t", "s = '😀'\n\ts = '\U0001f600", "\n", "s = '😀'"),
+        ("def f():\n    ", "a = 1\ndef g():\n    ret", "\n", "a = 1"),  # the boundary was reached: it is whole
+    ],
+)
+def test_of_an_unfinished_text_whole_lines_are_an_answer(
+    vocabulary: Vocabulary, prefix: str, tokens: str, suffix: str, kept: str
+) -> None:
+    reader = RegionReader(vocabulary, b"", frozenset({6}), Boundary(prefix, suffix))
+    read = reader.unfinished(vocabulary.encode(tokens))
+    assert (read.text, read.whole) == (kept, True)
+    assert reader.unfinished([*vocabulary.encode("1 + y"), 6]).text == "1 + y", "its end is there"
+    assert reader.unfinished([*vocabulary.encode("1 + y"), 6, 70]).text == "1 + y"
+
+
+def test_one_line_is_whole_at_its_line_end(vocabulary: Vocabulary) -> None:
+    reader = RegionReader(vocabulary, b"wi", frozenset(), Boundary("", "\n", max_lines=1))
+    assert reader.unfinished(vocabulary.encode("with x")).text == ""
+    assert reader.unfinished(vocabulary.encode("with x\n  y")).text == "th x"
+
+
 def test_a_split_character_is_shown_late_and_never_garbled(vocabulary: Vocabulary) -> None:
     tokens = vocabulary.encode("a😀b")
     reader = RegionReader(vocabulary, b"", frozenset(), Boundary())

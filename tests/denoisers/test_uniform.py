@@ -90,6 +90,32 @@ def test_a_line_stops_at_its_end(bundled: UniformDenoiser) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "n_tentative", "answer"),
+    [
+        ("urn 1\n        x = 2", 0, ["urn 1"]),  # cells behind it have not settled: the line may go on
+        ("urn 1\n        x = 2<end>", 0, ["urn 1\n        x = 2"]),
+        ("urn 1\n        x = 2<end>", 2, ["urn 1"]),
+        ("urn 1", 1, []),
+        ("", 0, []),
+        ("<end>", 0, []),  # nothing is no answer before the model has decided
+    ],
+)
+def test_of_a_canvas_at_work_only_settled_lines_are_an_answer(
+    bundled: UniformDenoiser, text: str, n_tentative: int, answer: list[str]
+) -> None:
+    denoising = bundled.open(Fill("a", PREFIX, "\n" + SUFFIX, max_tokens=48))
+    while not denoising.counts.n_steps:
+        denoising.advance()
+    words, end, _ = text.partition("<end>")
+    tokens = bundled.vocabulary.encode(denoising.prompt.heal.decode() + words) + [bundled.end or 0] * bool(end)
+    denoising._converged[0] = False
+    denoising.argmax[0, : len(tokens)] = torch.tensor(tokens)
+    denoising._settled[0] = torch.arange(denoising._width) < len(tokens) - n_tentative
+    assert [candidate.text for candidate in denoising.candidates()] == answer
+    denoising.close()
+
+
+@pytest.mark.parametrize(
     ("prefix", "suffix"),
     [
         ("", ""),
