@@ -294,7 +294,7 @@ class UniformDenoising:
     def _settled_region(self, row: int) -> list[int]:
         """Tokens before the first cell that has not settled."""
         settled: list[bool] = self._settled[row, : self.n_cells[row]].tolist()
-        return self._region(row)[: (settled + [False]).index(False)]
+        return self._region(row)[: [*settled, False].index(False)]
 
     def _frame(self) -> tuple[Span, ...]:
         row = 0  # the size that was asked for; the others stay in the back until they are ranked
