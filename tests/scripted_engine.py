@@ -1,8 +1,9 @@
 """An engine that follows a script. Owns: a real ROUTER socket that speaks `engine.protocol`; no model, no torch.
 
-It replays what a real engine may do, on cue: frames, answers, errors, silence, death. It runs in the test's event loop;
-what has to happen in between is told by events, never by time. Documented code, not a mock: the link, the server and
-later the conformance suite are tested against it; only the end-to-end tests say whether the real thing works.
+It replays what a real engine may do, on cue (`tests.engine_script`): frames, answers, errors, silence, death. It runs
+in the test's event loop; what has to happen in between is told by events, never by time. Documented code, not a mock:
+the link, the server and the conformance suite are tested against it; only the end-to-end tests say whether the real
+thing works. It holds the address's lock, dead or alive, so that no real engine that a server starts can take its place.
 
     async with ScriptedEngine(endpoint, [Show("pri", "nt("), Until(go), Answer("print()")]) as engine:
         ...                          # the first fill that comes in plays the first script, and so on
@@ -20,8 +21,8 @@ from typing import Final, TypeVar
 import attrs
 import zmq
 import zmq.asyncio
-from attrs import frozen
 
+from engine.instance import Instance
 from engine.protocol import (
     Cancel,
     Candidate,
@@ -47,6 +48,9 @@ from engine.protocol import (
     Welcome,
 )
 from engine.wire import ProtocolError, pack, unpack_request
+from tests.engine_script import Answer, Die, Fail, LeaveSilently, Show, Stall, Step, Until
+
+__all__ = ["Answer", "Die", "Fail", "LeaveSilently", "ScriptedEngine", "Show", "Stall", "Step", "Until"]
 
 NOTE: Final = "Follows a script; is of no use to anybody."
 MODEL: Final = Model("scripted", Family.UNIFORM, "cpu", "float32", 0, NOTE)
@@ -55,58 +59,13 @@ LIMITS: Final = Limits(message_bytes=8 * 1024 * 1024, region_tokens=256, alterna
 _Kind = TypeVar("_Kind", bound=Request)
 
 
-@frozen
-class Show:
-    """Send a frame."""
+@attrs.define(eq=False)
+class _Open:
+    """A fill without its end yet."""
 
-    settled: str
-    tentative: str = ""
-
-
-@frozen
-class Until:
-    """Wait for an event of the test."""
-
-    event: asyncio.Event
-
-
-@frozen
-class Answer:
-    """End with these candidates."""
-
-    texts: tuple[str, ...]
-    reason: Reason = Reason.CONVERGED
-
-    @classmethod
-    def of(cls, *texts: str) -> Answer:
-        """Short for one reason: converged."""
-        return cls(texts)
-
-
-@frozen
-class Fail:
-    """End with an error."""
-
-    code: ErrorCode
-    message: str = "scripted failure"
-
-
-@frozen
-class Stall:
-    """Never answer; a cancel still ends it."""
-
-
-@frozen
-class Die:
-    """Close the socket without a word, as a killed process does."""
-
-
-@frozen
-class LeaveSilently:
-    """Keep the socket, and answer nothing from now on, not even a cancel: a stopped process."""
-
-
-Step = Show | Until | Answer | Fail | Stall | Die | LeaveSilently
+    client: bytes
+    fill: Fill
+    task: asyncio.Task[None] | None = None
 
 
 class ScriptedEngine:
@@ -118,6 +77,8 @@ class ScriptedEngine:
         """One for each fill, in the order of arrival."""
         self.otherwise: Callable[[Fill], Sequence[Step]] = lambda fill: [Answer.of("filled")]
         """What is played when the scripts are used up."""
+        self.model = MODEL
+        """What runs; another one from the next greeting on."""
         self.requests: list[Request] = []
         self.n_hellos = 0
         self._loaded = loaded
@@ -125,7 +86,8 @@ class ScriptedEngine:
         self._deaf = False
         self._news = asyncio.Condition()
         self._clients: set[bytes] = set()
-        self._fills: dict[str, asyncio.Task[None]] = {}
+        self._fills: list[_Open] = []
+        self._instance: Instance | None = None
         self._context: zmq.asyncio.Context | None = None
         self._socket: zmq.asyncio.Socket | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -135,10 +97,12 @@ class ScriptedEngine:
         return self
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        await self.stop()
+        await self.leave()
 
     def start(self) -> None:
         """Bind. After a death, this is the next process at the same address."""
+        if self._instance is None:
+            self._instance = Instance(self.endpoint)
         self._deaf = False
         self._context = zmq.asyncio.Context()
         self._socket = self._context.socket(zmq.ROUTER)
@@ -148,7 +112,7 @@ class ScriptedEngine:
     async def stop(self) -> None:
         """Go away: a death, seen from outside."""
         current = asyncio.current_task()
-        tasks = [task for task in (self._serving, *self._fills.values()) if task is not None and task is not current]
+        tasks = [task for task in (self._serving, *(one.task for one in self._fills)) if task not in (None, current)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -158,6 +122,13 @@ class ScriptedEngine:
             self._context.term()
         self._socket = self._context = self._serving = None
         self._clients.clear()
+
+    async def leave(self) -> None:
+        """Stop, and let others have the address."""
+        await self.stop()
+        if self._instance is not None:
+            self._instance.release()
+            self._instance = None
 
     async def finish_loading(self, failure: str = "") -> None:
         """The model is loaded now, or can't be."""
@@ -209,15 +180,14 @@ class ScriptedEngine:
                 loading = Loading("weights", 0.25)
                 await self._send(client, self._refused or (self._welcome() if self._loaded else loading))
             case Fill():
-                for other in self.so_far(Fill):
-                    if request.session and other.session == request.session:
-                        await self._cancel(client, other)
+                # Two editors may have the same file open: only the client's own older fill is overtaken.
+                await self._cancel(client, lambda other: bool(other.session) and other.session == request.session)
                 script = self.scripts.pop(0) if self.scripts else self.otherwise(request)
-                self._fills[request.request_id] = asyncio.create_task(self._play(client, request, script))
+                one = _Open(client, request)
+                self._fills.append(one)
+                one.task = asyncio.create_task(self._play(one, script))
             case Cancel():
-                for other in self.so_far(Fill):
-                    if other.request_id == request.request_id:
-                        await self._cancel(client, other)
+                await self._cancel(client, lambda other: other.request_id == request.request_id)
             case Status():
                 await self._send(client, self._report(request.request_id))
             case Shutdown():
@@ -225,17 +195,19 @@ class ScriptedEngine:
                 task = asyncio.create_task(self.stop())
                 await asyncio.wait([task])
 
-    async def _play(self, client: bytes, fill: Fill, script: Sequence[Step]) -> None:
+    async def _play(self, one: _Open, script: Sequence[Step]) -> None:
         shown: list[Frame] = []
         for step in script:
-            await self._do(client, fill, step, shown)
-        self._fills.pop(fill.request_id, None)
+            await self._do(one.client, one.fill, step, shown)
+        if one in self._fills:  # not so when it has died of its script
+            self._fills.remove(one)
 
-    async def _cancel(self, client: bytes, fill: Fill) -> None:
-        task = self._fills.pop(fill.request_id, None)
-        if task is not None:
-            task.cancel()
-            await self._send(client, _result(fill, (), Reason.CANCELLED, 0))
+    async def _cancel(self, client: bytes, is_meant: Callable[[Fill], bool]) -> None:
+        for one in [one for one in self._fills if one.client == client and is_meant(one.fill)]:
+            self._fills.remove(one)
+            if one.task is not None:
+                one.task.cancel()
+            await self._send(client, _result(one.fill, Answer((), Reason.CANCELLED), 0))
 
     async def _do(self, client: bytes, fill: Fill, step: Step, shown: list[Frame]) -> None:
         match step:
@@ -249,20 +221,22 @@ class ScriptedEngine:
                     await self._send(client, frame)
             case Until(event):
                 await event.wait()
-            case Answer(texts, reason):
+            case Answer(texts):
                 if fill.preview and texts:
                     last = (Span(texts[0], True),)
                     await self._send(
                         client,
                         Frame(fill.request_id, fill.uri, fill.version, fill.session, len(shown) + 1, last, final=True),
                     )
-                await self._send(client, _result(fill, texts, reason, len(shown) + 1))
+                await self._send(client, _result(fill, step, len(shown) + 1))
             case Fail(code, message):
                 await self._send(client, Failure(fill.request_id, code, message, retryable=False))
             case Stall():
                 await asyncio.Event().wait()
-            case Die():
+            case Die(returns):
                 await self.stop()
+                if returns:
+                    self.start()
             case LeaveSilently():
                 self._deaf = True
 
@@ -271,24 +245,28 @@ class ScriptedEngine:
             await self._socket.send_multipart([client, pack(reply)])
 
     def _welcome(self) -> Welcome:
-        return Welcome("0.0-scripted", os.getpid(), MODEL, LIMITS)
+        return Welcome("0.0-scripted", os.getpid(), self.model, LIMITS)
 
     def _report(self, request_id: str) -> StatusReport:
         state = EngineState.READY if self._loaded else EngineState.LOADING
         return StatusReport(
-            request_id, state, "", "0.0-scripted", os.getpid(), 0.0, MODEL, 1, self.n_open, 0, 0, 0, 0, 0, 0
+            request_id, state, "", "0.0-scripted", os.getpid(), 0.0, self.model, 1, self.n_open, 0, 0, 0, 0, 0, 0
         )
 
 
-def _result(fill: Fill, texts: Sequence[str], reason: Reason, n_frames: int) -> Result:
-    candidates = tuple(Candidate(text, -0.5 * i, len(text), n_frames, True) for i, text in enumerate(texts))
+def _result(fill: Fill, answer: Answer, n_frames: int) -> Result:
+    scores = [*answer.scores, *(-0.5 * i for i in range(len(answer.scores), len(answer.texts)))]
+    candidates = tuple(
+        Candidate(text, score, len(text), n_frames, answer.reason is Reason.CONVERGED)
+        for text, score in zip(answer.texts, scores, strict=True)
+    )
     return Result(
         fill.request_id,
         fill.uri,
         fill.version,
         fill.session,
         candidates[: fill.n_alternatives],
-        reason,
+        answer.reason,
         n_steps=n_frames,
         n_forward_passes=n_frames,
         n_frames=n_frames,

@@ -55,7 +55,7 @@ async def bench(private_folders: PrivateFolders, monkeypatch: pytest.MonkeyPatch
     bench = Bench(engine)
     yield bench
     await bench.link.close()
-    await engine.stop()
+    await engine.leave()
 
 
 async def test_one_start_for_many(bench: Bench) -> None:

@@ -26,7 +26,6 @@ async def test_death_in_the_middle_of_a_fill(engine: ScriptedEngine, start_edito
     engine.start()
     assert await ask.texts() == ["second try"]
     assert [frame.final for frame in editor.frames].count(True) == 1
-    assert await editor.ask(0, 1).texts() == ["filled"]
     assert editor.client.messages == []  # a restart that works is nobody's business
 
 
@@ -44,31 +43,35 @@ async def test_death_between_fills(engine: ScriptedEngine, start_editor: StartEd
 async def test_loading_is_shown_where_it_can_be(private_folders: PrivateFolders, start_editor: StartEditor) -> None:
     async with ScriptedEngine(private_folders.endpoint, loaded=False) as engine:
         editor = await start_editor(progress=True)
-        editor.open("x")
+        plain = await start_editor(progress=False)
+        for one in (editor, plain):
+            one.open("x")
         begun = editor.client.protocol.wait_for_notification_async(types.PROGRESS)
-        ask = editor.ask(0, 1)
-        await editor.until_status("loading")
+        asks = [editor.ask(0, 1), plain.ask(0, 1)]
+        for one in (editor, plain):
+            await one.until_status("loading")
         await begun
         assert engine.so_far(Fill) == []
         ended = editor.client.protocol.wait_for_notification_async(types.PROGRESS)
         await engine.finish_loading()
-        assert await ask.texts() == ["filled"]
+        assert [await ask.texts() for ask in asks] == [["filled"], ["filled"]]
         await ended
         (reports,) = editor.client.progress_reports.values()
         assert [report.kind for report in reports] == ["begin", "end"]
-
-
-async def test_loading_is_not_shown_where_it_cannot_be(
-    private_folders: PrivateFolders, start_editor: StartEditor
-) -> None:
-    async with ScriptedEngine(private_folders.endpoint, loaded=False) as engine:
-        plain = await start_editor(progress=False)
-        plain.open("x")
-        ask = plain.ask(0, 1)
-        await plain.until_status("loading")
-        await engine.finish_loading()
-        assert await ask.texts() == ["filled"]
         assert plain.client.progress_reports == {}
+
+
+async def test_the_same_file_in_two_editors(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editors = [await start_editor(), await start_editor()]
+    go = asyncio.Event()
+    engine.otherwise = lambda fill: [Until(go), Answer.of("filled")]
+    asks = []
+    for n, editor in enumerate(editors, start=1):
+        editor.open("x")
+        asks.append(editor.ask(0, 1))
+        await engine.received(Fill, n)
+    go.set()  # both are under way, of the same session by name: neither overtakes the other
+    assert [await ask.texts() for ask in asks] == [["filled"], ["filled"]]
 
 
 async def test_a_model_that_cannot_be_loaded(private_folders: PrivateFolders, start_editor: StartEditor) -> None:
