@@ -84,8 +84,10 @@ class Usage:
         self._count(language, model, Event.DISMISSED)
 
     async def close(self) -> None:
-        """Write what is left."""
+        """Write what is left, in two attempts at most."""
         self._closing.set()
+        if self._writer is not None:
+            await self._writer
         self._start_writer()
         if self._writer is not None:
             await self._writer
@@ -101,14 +103,15 @@ class Usage:
             self._writer = asyncio.get_running_loop().create_task(self._write_batches())
 
     async def _write_batches(self) -> None:
-        written = True
-        while written and self._waiting:
+        while self._waiting:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), self._write_every_s)
             batch, self._waiting = self._waiting, Counter()
-            written = await asyncio.to_thread(self._write, batch)
-            if not written:
-                self._waiting.update(batch)  # for the next batch; without news there is no new attempt
+            if not await asyncio.to_thread(self._write, batch):
+                has_news = bool(self._waiting)
+                self._waiting.update(batch)
+                if not has_news:  # then there is no new attempt: an idle server rests
+                    break
         self._writer = None
 
     def _write(self, batch: Counter[Key]) -> bool:

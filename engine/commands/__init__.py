@@ -44,6 +44,7 @@ _COMMANDS: Final = (
     ),
     _Command("status", "engine.commands.status", "status", "Show what the running engine does."),
     _Command("doctor", "engine.commands.doctor", "doctor", "Check the installation and say what to do."),
+    _Command("stats", "engine.commands.stats", "stats", "Show what was suggested and accepted; counted locally."),
     _Command("bench", "engine.commands.bench", "bench", "Measure times and memory, beside plain transformers."),
     _Command("eval", "engine.commands.eval", "eval_command", "Fill known holes and say how good the model is."),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import lsp_server
 
 FOLDER = Path(str(lsp_server.__file__)).parent
-ALLOWED = {"engine.protocol", "engine.client"}
+ALLOWED = {"engine.protocol", "engine.client", "engine.usage"}
 INNER = {"core", "server", "scheduler", "transport", "denoisers", "models", "commands", "evaluation"}
 HEAVY = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "huggingface_hub", "gguf", "psutil", "typer"}
 
