@@ -17,15 +17,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from lsp_server.context.ignore_rules import IgnoreRules, read_patterns
+from lsp_server.context.ignore_rules import IgnoreRules
 from lsp_server.context.secret_names import is_secret_name
 from lsp_server.context.secret_shapes import is_secret_text
 from lsp_server.outcomes import Nothing
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 OWN_RULES: Final = ".midfillignore"
 GIT_RULES: Final = ".gitignore"
@@ -39,7 +36,8 @@ class Exclusions:
 
     def __init__(self, folders: Sequence[Path] = (), globs: Sequence[str] = ()) -> None:
         self._folders = sorted(folders, key=lambda folder: len(folder.parts), reverse=True)
-        self._globs: GitIgnoreSpec | None = read_patterns(globs) if globs else None
+        self._globs = IgnoreRules(Path("/"), lines=globs)
+        """Nothing in them is about one folder, so one set of rules serves all."""
         self._own: dict[Path, IgnoreRules] = {}
         self._git: dict[Path, IgnoreRules] = {}
         self._roots: dict[Path, Path] = {}
@@ -49,7 +47,7 @@ class Exclusions:
         if is_secret_name(str(path)):
             return Nothing.SECRET
         folder = self._folder_of(path)
-        if self._globs is not None and self._globs.match_file(_relative(path, folder) or str(path).lstrip("/\\")):
+        if self._globs.ignored(_relative(path, folder) or path.as_posix().lstrip("/")):
             return Nothing.EXCLUDED
         root = self._root_of(folder or path.parent)
         rules = _rules_of(self._own, root, OWN_RULES)
@@ -68,9 +66,8 @@ class Exclusions:
         root = self._root_of(folder)
         told = _relative(path, root)
         if is_folder:
-            excluded = _rules_of(self._own, root, OWN_RULES).ignored(told, is_folder=True) or (
-                self._globs is not None and self._globs.match_file(_relative(path, folder) + "/")
-            )
+            own = _rules_of(self._own, root, OWN_RULES)
+            excluded = own.ignored(told, is_folder=True) or self._globs.ignored(_relative(path, folder), is_folder=True)
         else:
             excluded = self.of_name(path) is not None
         if excluded:
@@ -94,7 +91,7 @@ class Exclusions:
         """Where nested rules begin: the top of the repository that holds `folder`, else the folder itself."""
         root = self._roots.get(folder)
         if root is None:
-            tops = (above for above in (folder, *folder.parents) if os.path.lexists(above / ".git"))  # noqa: PTH110
+            tops = (above for above in (folder, *folder.parents) if os.path.lexists(above / ".git"))
             root = next(tops, folder)
             if len(self._roots) >= _MOST_ROOTS:
                 self._roots.clear()

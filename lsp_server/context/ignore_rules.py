@@ -7,15 +7,18 @@ win over those above, later lines over earlier ones, and nothing below an ignore
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from pathspec.pattern import RegexPattern
 
+_FOLDER_MARK: Final = "ps_d"
+"""pathspec's group for the slash behind a folder."""
+_ALL_FOLDERS: Final = f"(?P<{_FOLDER_MARK}>/)"
 _MOST_FOLDERS: Final = 2000
 """Folders whose rules are kept; beyond it all are forgotten and read again."""
 _MOST_BYTES: Final = 256 * 1024
@@ -27,33 +30,53 @@ class _Rules:
     """One ignore file as it was read."""
 
     stamp: _Stamp
-    spec: GitIgnoreSpec | None
+    patterns: tuple[RegexPattern, ...]
 
 
-def read_patterns(lines: Iterable[str]) -> GitIgnoreSpec | None:
-    """Patterns in git's syntax; None when there are none. A line that can't be read is left out, as git does."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most folders have no rules, and it costs memory
+def _patterns(lines: Iterable[str]) -> tuple[RegexPattern, ...]:
+    """Patterns in git's syntax, strongest first. A line that can't be read is left out, as git does."""
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not lines:
+        return ()
+    from pathspec import GitIgnoreSpec  # here: most folders have no rules, and it costs memory
 
-    kept: list[str] = []
+    found: list[RegexPattern] = []
     for line in lines:
-        if not line.strip() or line.startswith("#"):
-            continue
         try:
-            GitIgnoreSpec.from_lines([line])
+            # `x/**/` and `x/**/*/` are the same, but pathspec takes the first for files too
+            found += GitIgnoreSpec.from_lines([line + "*/" if line.endswith("**/") else line]).patterns
         except ValueError:
             continue
-        kept.append(line)
-    return GitIgnoreSpec.from_lines(kept) if kept else None
+    return tuple(reversed(found))
+
+
+def _says(pattern: RegexPattern, target: str) -> bool | None:
+    """Whether a pattern ignores (or takes back) `target` itself; None when it does not speak of it.
+
+    pathspec lets a folder's pattern match all below it. Git does not: it asks at each folder on the way down.
+    """
+    if pattern.include is None or pattern.regex is None or (result := pattern.match_file(target)) is None:
+        return None
+    end = result.match.end()
+    if pattern.regex.pattern == _ALL_FOLDERS:
+        speaks = target.endswith("/")
+    elif _FOLDER_MARK in pattern.regex.groupindex:
+        speaks = end == len(target)
+    else:  # `*`, or `x/**`, which is about what is in x and not about x
+        speaks = not target[:end].endswith("/") or end < len(target)
+    return pattern.include if speaks else None
 
 
 class IgnoreRules:
-    """The ignore files named `name` in `root` and below."""
+    """The ignore files named `name` in `root` and below; or, without a name, the given lines alone."""
 
-    def __init__(self, root: Path, name: str, *, also: str = "") -> None:
+    def __init__(self, root: Path, name: str = "", *, also: str = "", lines: Sequence[str] = ()) -> None:
         self.root = root
         self._name = name
         self._also = also
         """A further file of the root, weaker than its own; a path relative to the root."""
+        self._lines = tuple(lines)
+        """Further lines for the root, weaker still."""
         self._rules: dict[str, _Rules] = {}
         self._folders: dict[str, bool] = {}
 
@@ -66,7 +89,9 @@ class IgnoreRules:
 
     def refresh(self) -> bool:
         """Forget what changed on disk since it was read; whether anything did."""
-        changed = any(_stamp(self._file(folder)) != rules.stamp for folder, rules in list(self._rules.items()))
+        changed = bool(self._name) and any(
+            _stamp(self._file(folder)) != rules.stamp for folder, rules in list(self._rules.items())
+        )
         if changed:
             self._rules.clear()
             self._folders.clear()
@@ -87,29 +112,32 @@ class IgnoreRules:
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
-            spec = self._spec(folder)
-            if spec is not None:
-                said = spec.check_file(target[len(folder) + 1 :] if folder else target).include
+            about = target[len(folder) + 1 :] if folder else target
+            for pattern in self._patterns(folder):
+                said = _says(pattern, about)
                 if said is not None:
                     return said
         return False
 
-    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+    def _patterns(self, folder: str) -> tuple[RegexPattern, ...]:
         rules = self._rules.get(folder)
         if rules is None:
             rules = self._read(folder)
             if len(self._rules) >= _MOST_FOLDERS:
                 self._rules.clear()
             self._rules[folder] = rules
-        return rules.spec
+        return rules.patterns
 
     def _read(self, folder: str) -> _Rules:
         file = self._file(folder)
-        stamp = _stamp(file)
-        lines = _lines(self.root / self._also) if self._also and not folder else []
+        stamp = _stamp(file) if self._name else None
+        lines: list[str] = []
+        if not folder:
+            lines += self._lines
+            lines += _lines(self.root / self._also) if self._also else []
         if stamp is not None:
             lines += _lines(file)
-        return _Rules(stamp, read_patterns(lines) if lines else None)
+        return _Rules(stamp, _patterns(lines))
 
     def _file(self, folder: str) -> Path:
         return self.root / folder / self._name

@@ -12,49 +12,60 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
-_TOKEN: Final = re.compile(
-    r"""
-      \b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b
-    | \bgh[pousr]_[A-Za-z0-9]{36,}
-    | \bgithub_pat_[A-Za-z0-9_]{40,}
-    | \bgl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-[\w\-]{20,}
-    | \bxox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9\-]{10,} | \bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+
-    | hooks\.slack\.com/services/T\w+/B\w+/\w+
-    | \bAIza[\w\-]{35}
-    | \bya29\.[\w\-]{20,}
-    | \b[rs]k_(?:live|test)_[A-Za-z0-9]{16,} | \bwhsec_[A-Za-z0-9+/=]{16,}
-    | \bsk-(?:ant-|proj-|or-|svcacct-)?[\w\-]{20,}
-    | \bSG\.[\w\-]{16,}\.[\w\-]{16,}
-    | \bnpm_[A-Za-z0-9]{36} | \bpypi-[\w\-]{50,} | \bhf_[A-Za-z0-9]{30,}
-    | \bdop_v1_[a-f0-9]{64} | \bdapi[a-f0-9]{32}
-    | \beyJ[\w\-]{8,}\.eyJ[\w\-]{8,}\.[\w\-]{8,}
-    | \bAccountKey=[A-Za-z0-9+/]{40,}
-    | \b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@"'<>{}$]{1,64}:[^\s/:@"'<>{}$]{3,64}@[\w.\-]+
-    | "type"\s*:\s*"service_account"
-    """,
-    re.VERBOSE,
+_TOKENS: Final = (
+    *(f"{prefix}[A-Z2-7]{{16}}" for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    r"gh[pousr]_[A-Za-z0-9]{36,}",
+    r"github_pat_\w{40,}",
+    r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-[\w\-]{20,}",
+    r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9\-]{10,}",
+    r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+",
+    r"hooks\.slack\.com/services/T\w+/B\w+/\w+",
+    r"AIza[\w\-]{35}",
+    r"ya29\.[\w\-]{20,}",
+    *(rf"{prefix}k_(?:live|test)_[A-Za-z0-9]{{16,}}" for prefix in "rs"),
+    r"whsec_[A-Za-z0-9+/=]{16,}",
+    r"sk-(?:ant-|proj-|or-|svcacct-)?[\w\-]*\d[\w\-]*(?<=[\w\-]{23})",
+    r"SG\.[\w\-]{16,}\.[\w\-]{16,}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"pypi-[\w\-]{50,}",
+    r"hf_[A-Za-z0-9]{30,}",
+    r"dop_v1_[a-f0-9]{64}",
+    r"dapi[a-f0-9]{32}",
+    r"eyJ[\w\-]{8,}\.eyJ[\w\-]{8,}\.[\w\-]{8,}",
+    r"AccountKey=[A-Za-z0-9+/]{40,}",
+    r"""://[^\s/:@"'<>{}$]{1,64}:[^\s/:@"'<>{}$]{3,64}@[\w.\-]""",
+    r""""service_account\"""",
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END |\Z)",
 )
-_BLOCK: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END |\Z)", re.DOTALL)
+_TOKEN_PATTERNS: Final = tuple(re.compile(token) for token in _TOKENS)
+"""Each begins with plain letters, so that the search for it skips quickly."""
 
-_ASSIGNMENT: Final = re.compile(
+_WORDS: Final = "passw passphrase passcode pwd secret token apikey api_key api-key cred"
+_KEYS: Final = (
+    *_WORDS.split(),
+    *(f"{kind}{sign}key" for kind in ("access", "private", "auth", "signing", "account") for sign in ("", "_", "-")),
+)
+_VALUE: Final = re.compile(
     r"""
-    (?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[_\-]?key|(?:access|private|auth|signing|account)[_\-]?key|creds?)
-    [\w.\-]{0,40} ["'\]]{0,2} [ \t]{0,4} (?P<sign>=>|:=|[:=]) [ \t]{0,4}
-    (?: (?P<quote>["'`]) (?P<quoted>[^"'`\s]{8,200}) (?P=quote) | (?P<plain>[^\s"'`,;(){}\[\]<>]{6,200}) [ \t]*;?$ )
+    [\w.\-]{0,48} ["'\]]{0,2} [ \t]{0,4} (?:=>|:=|[:=]) [ \t]{0,4}
+    (?: (?P<quote>["'`]) (?P<quoted>[^"'`\s]{8,200}) (?P=quote) | (?P<plain>[^\s"'`,;(){}\[\]<>]{6,200}) [ \t]*;?\r?$ )
     """,
-    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+    re.VERBOSE | re.MULTILINE,
 )
 _PLACEHOLDER: Final = re.compile(
     r"""
-    change[_\-]?(?:me|this|it) | example | placeholder | dummy | fake | sample | redacted | todo | your | insert | replace
+    change[_\-]?(?:me|this|it) | example | placeholder | dummy | fake | sample | redacted | todo | your
+    | insert | replace
     | x{4,} | \*{3,} | \.{3,} | 0{6,} | (?:123|abc){2} | \$\{? | %\( | \{\{? | ^https?://[^@]*$ | ^/ | ^\./ | ^<
     | \benv(?:iron)?\b | getenv | ^(?:none|null|true|false|undefined)$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _DOTENV_LINE: Final = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*=\S*")
+_SERVICE_ACCOUNT: Final = re.compile(r'"type"\s*:\s*"service_account"')
 _COMMENT: Final = re.compile(r"[ \t]*(?:#|//|;|--|<!--|\*|$)")
 _MIN_ENTROPY, _HIGH_ENTROPY = 2.5, 3.5
 """Bits a character. Words lie below the first, random text of 16 characters above the second."""
@@ -65,24 +76,45 @@ _MOSTLY: Final = 0.5
 def secret_lines(text: str) -> set[int]:
     """The lines of `text` that hold a secret, or a part of one."""
     found: set[int] = set()
-    spans = [match.span() for match in _TOKEN.finditer(text)]
-    spans += [match.span() for match in _BLOCK.finditer(text)]
-    spans += [match.span() for match in _ASSIGNMENT.finditer(text) if _is_secret(match)]
-    for start, end in spans:
+    for start, end in (*_tokens(text), *_assignments(text)):
         first = text.count("\n", 0, start)
         found.update(range(first, first + text.count("\n", start, end) + 1))
     return found
 
 
-def is_secret_text(text: str) -> bool:
-    """Whether a whole file is to be left alone: it is mostly secrets, or a list of settings with one among them."""
-    secrets = secret_lines(text)
+def is_secret_text(text: str, secrets: set[int] | None = None) -> bool:
+    """Whether a whole file is to be left alone: it is mostly secrets, or a list of settings with one among them.
+
+    `secrets`: its secret lines, where they are known.
+    """
+    secrets = secret_lines(text) if secrets is None else secrets
     if not secrets:
         return False
     lines = [line for line in text.split("\n") if not _COMMENT.match(line) or "-----" in line]
-    if len(secrets) >= len(lines) * _MOSTLY or '"service_account"' in text:
+    if len(secrets) >= len(lines) * _MOSTLY or _SERVICE_ACCOUNT.search(text):
         return True
     return all(_DOTENV_LINE.fullmatch(line.rstrip("\r")) for line in lines)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in _TOKEN_PATTERNS:
+        for match in pattern.finditer(text):
+            before = text[match.start() - 1 : match.start()]
+            if not before.isalnum() or match[0].startswith("://"):
+                yield match.span()
+
+
+def _assignments(text: str) -> Iterator[tuple[int, int]]:
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters grow; places would not agree
+        lowered = text
+    for key in _KEYS:
+        start = lowered.find(key)
+        while start >= 0:
+            match = _VALUE.match(text, start + len(key))
+            if match is not None and _is_secret(match):
+                yield start, match.end()
+            start = lowered.find(key, start + len(key))
 
 
 def _is_secret(match: re.Match[str]) -> bool:
@@ -93,7 +125,7 @@ def _is_secret(match: re.Match[str]) -> bool:
     mixed = re.search(r"\d", value) is not None and re.search(r"[^\W\d_]", value) is not None
     if quoted:
         return mixed and _entropy(value) >= _MIN_ENTROPY
-    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.end()]
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.end()].rstrip(" \t\r;")
     if _DOTENV_LINE.fullmatch(line) and not value.isdigit():  # code has blanks around its signs
         return True
     return mixed and len(value) >= _LONG and _entropy(value) >= _HIGH_ENTROPY and "." not in value

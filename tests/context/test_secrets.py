@@ -15,21 +15,21 @@ SECRET_NAMES = """
 secrets.yml secrets secret.toml app-secrets.json secrets.prod.yaml terraform.tfstate terraform.tfstate.backup
 prod.tfvars prod.auto.tfvars.json .htpasswd service-account.json my-service_account-key.json store.jks app.keystore
 .docker/config.json passwords.txt vault.kdbx .git-credentials key.p12 C/.aws/config client_secrets.json
-""".split()
+"""
 
 OTHER_NAMES = """
 .env.example .env.sample app.py secrets.py secret_manager.go credentials.ts keys.py monkey.py keyboard.json config.json
 tokenizer.json id_rsa.pub environment.yml env.py docker/config.json aws/credentials.py secretary.txt password_reset.html
 README.md main.tf secrets_test.rs package.json tsconfig.json
-""".split()
+"""
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
+@pytest.mark.parametrize("name", SECRET_NAMES.split())
 def test_secret_names(name: str) -> None:
     assert is_secret_name(f"/home/me/project/{name}")
 
 
-@pytest.mark.parametrize("name", OTHER_NAMES)
+@pytest.mark.parametrize("name", OTHER_NAMES.split())
 def test_other_names(name: str) -> None:
     assert not is_secret_name(f"/home/me/project/{name}")
 
@@ -41,7 +41,7 @@ SECRET_LINES = [
     "slack: xoxb-" + "1234567890-abcdefghij",
     "AIza" + "SyA1234567890abcdefghijklmnopqrstuv",
     "stripe.api_key = 'sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc'",
-    "OPENAI = 'sk-" + "proj-abcdefghijklmnopqrstuvwx'",
+    "OPENAI = 'sk-" + "proj-abcdefghijklmnop1rstuvwx'",
     "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27",
     "DATABASE_URL=postgres://admin:s3cr3tpw@db.internal:5432/app",
     'password = "hunter2hunter"',
@@ -68,7 +68,6 @@ OTHER_LINES = [
     "import secrets",
     "sk-learn is a library",
     "http://localhost:8080/a@b",
-    "token=token1",
 ]
 
 
@@ -77,7 +76,7 @@ def test_secret_lines(line: str) -> None:
     assert secret_lines(f"import os\n{line}\nprint(1)\n") == {1}
 
 
-@pytest.mark.parametrize("line", [line for line in OTHER_LINES if line != "token=token1"])
+@pytest.mark.parametrize("line", OTHER_LINES)
 def test_other_lines(line: str) -> None:
     assert secret_lines(f"import os\n{line}\nprint(1)\n") == set()
 
