@@ -7,6 +7,7 @@ heavy. Every message is a frozen attrs class.
 from __future__ import annotations
 
 import enum
+import math
 from typing import Final
 
 from attrs import frozen
@@ -101,6 +102,11 @@ class Candidate:
     n_steps: int
     converged: bool
 
+    @property
+    def probability(self) -> float:
+        """What the model gives the whole text, 0 to 1; 1.0 where there is no causal pass."""
+        return math.exp(min(0.0, self.score * self.n_tokens))
+
 
 @frozen
 class Timings:
@@ -133,6 +139,8 @@ class Model:
     """Follows an instruction in words."""
     scores: bool = True
     """A causal pass ranks the candidates."""
+    least_probability: float = 0.0
+    """`Candidate.probability` below which a text is not worth showing unasked; 0.0: nobody has measured it."""
 
 
 @frozen

@@ -37,6 +37,7 @@ from engine.commands.errors import BadInputError, CommandError
 from engine.evaluation import baselines, report
 from engine.evaluation.cases import Case, CaseError, CaseSet, read_cases, sample
 from engine.evaluation.fillers import BaselineFiller, EngineFiller, Filler
+from engine.evaluation.gate_report import gate_chart
 from engine.evaluation.packages import PackageError, read_sources
 from engine.evaluation.rebuild import held_out_cases
 from engine.evaluation.records import About, Record, RecordError, Store, claim, read_all, seed_of
@@ -89,6 +90,10 @@ def eval_command(
     page: Annotated[
         Path | None, typer.Option("--report", help="Page to write the tables into, between its marks.")
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--chart", help="SVG file to draw into: what is shown unasked, and how much is right."),
+    ] = None,
 ) -> None:
     """Fill known holes through the engine: exact match, edit similarity, pass@1 (generated code runs in a sandbox)."""
     chosen = [CaseSet.REBUILT if rebuild and one is CaseSet.HELD_OUT else one for one in sets or ()]
@@ -100,6 +105,8 @@ def eval_command(
         everyone = list(read_all(out))
         if page is not None:
             report.write_into(page, report.tables(everyone, held_seed))
+        if picture is not None:
+            picture.write_text(gate_chart(everyone), encoding="utf-8")
     except (CaseError, PackageError, RecordError, report.PageError) as error:
         raise BadInputError(str(error)) from None
     except EngineError as error:
@@ -108,7 +115,7 @@ def eval_command(
         raise CommandError(f"interrupted; {_KEPT.format(out=out)}") from None
     if as_json:
         typer.echo(json.dumps({"seed": held_seed, "rows": [row.as_json() for row in report.rows(everyone)]}))
-    elif page is None:
+    elif page is None and picture is None:
         typer.echo(report.tables(everyone, held_seed))
 
 
@@ -131,6 +138,7 @@ async def _run(order: Order) -> None:
                 dtype=model.dtype,
                 n_parameters=model.n_parameters,
                 note=model.note,
+                least_probability=model.least_probability,
                 machine=f"{os.cpu_count()} CPU cores, {platform.machine()}",
                 sandbox=box,
             )

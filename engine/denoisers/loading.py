@@ -154,6 +154,7 @@ def _model(folder: ModelFolder, family: Family, network: Any, dtype: torch.dtype
         dtype=str(dtype).removeprefix("torch."),
         n_parameters=sum(p.numel() for p in network.parameters()),
         note=folder.note,
+        least_probability=folder.least_probability,
     )
 
 

@@ -6,6 +6,7 @@ A record is written as soon as its case is done, so that an interrupted run can 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,11 @@ class Record:
     score: float | None = None
     """Mean log-probability per token of the text, in nats; None where nobody said."""
 
+    @property
+    def probability(self) -> float | None:
+        """As `protocol.Candidate.probability`."""
+        return None if self.score is None else math.exp(min(0.0, self.score * self.n_tokens))
+
 
 @frozen
 class About:
@@ -60,6 +66,8 @@ class About:
     dtype: str = ""
     n_parameters: int = 0
     note: str = ""
+    least_probability: float = 0.0
+    """The model's gate (see `gate`); 0.0: it has none."""
     machine: str = ""
     sandbox: str = ""
 

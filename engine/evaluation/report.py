@@ -5,7 +5,7 @@ Must not know: how records came about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,8 +13,9 @@ from attrs import asdict, frozen
 
 from engine.evaluation.cases import CaseSet, Kind
 from engine.evaluation.figures import Figures, compute
+from engine.evaluation.gate_report import Everyone, gate_table
 from engine.evaluation.policy import POLICIES
-from engine.evaluation.records import About, Record
+from engine.evaluation.records import Record
 
 BEGIN: Final = "<!-- figures: written by `midfill eval --report`; changes by hand are lost -->"
 END: Final = "<!-- end of figures -->"
@@ -22,9 +23,6 @@ _HEAD: Final = (
     "| who | n | exact match % | edit similarity % | pass@1 % (95 % interval) | steps | tokens per forward "
     "| median ms | stopped by |\n|---|---|---|---|---|---|---|---|---|"
 )
-
-Everyone = Sequence[tuple[About, Mapping[CaseSet, Mapping[str, Record]]]]
-"""Records by who made them, set and case."""
 
 
 @frozen
@@ -67,6 +65,8 @@ def tables(everyone: Everyone, seed: int) -> str:
                 title = str(case_set) if of_kind[0].figures.n_tested else f"{case_set}: {kind}"
                 policy = f"Length policy: {POLICIES[kind].told}."
                 parts.append("\n".join([f"### {title}\n\n{policy}\n\n{_HEAD}", *map(_line, of_kind)]))
+    if gate := gate_table(everyone):
+        parts.append(gate)
     return "\n\n".join(parts)
 
 

@@ -46,6 +46,8 @@ class KnownModel:
     """Of the pinned GGUF file. Nothing else is accepted, wherever it comes from."""
     converted_bytes: int = 0
     """About as much disk as the converted checkpoint takes."""
+    least_probability: float = 0.0
+    """See `protocol.Model`. Measured with `midfill eval` (docs/evaluation.md)."""
     hub: HubFile | None = None
     pieces: tuple[Piece, ...] = ()
     """The same file in order, as carried by the package index."""

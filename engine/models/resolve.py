@@ -33,6 +33,8 @@ class ModelFolder:
     """Empty when unknown."""
     source: str
     """In words: where it came from."""
+    least_probability: float = 0.0
+    """See `protocol.Model`."""
 
 
 class ModelNotFoundError(LookupError):
@@ -57,7 +59,11 @@ def resolve(model: str) -> ModelFolder:
 def _bundled() -> ModelFolder:
     if not (BUNDLED_DIR / "config.json").is_file():
         raise ModelNotFoundError(f"the bundled model is missing from {BUNDLED_DIR}; install midfill again")
-    return ModelFolder(BUNDLED.name, BUNDLED_DIR, Kind.BUNDLED, BUNDLED.note, BUNDLED.licence, "part of midfill")
+    known = BUNDLED
+    source = "part of midfill"
+    return ModelFolder(
+        known.name, BUNDLED_DIR, Kind.BUNDLED, known.note, known.licence, source, known.least_probability
+    )
 
 
 def _pulled(known: KnownModel) -> ModelFolder:
@@ -68,7 +74,7 @@ def _pulled(known: KnownModel) -> ModelFolder:
         raise ModelNotFoundError(f"{folder} is damaged ({told}); run: midfill model pull {known.name}")
     record = read_record(folder)
     source = record.source if record is not None else ""
-    return ModelFolder(known.name, folder, Kind.PULLED, known.note, known.licence, source)
+    return ModelFolder(known.name, folder, Kind.PULLED, known.note, known.licence, source, known.least_probability)
 
 
 def _from_path(model: str) -> ModelFolder:
