@@ -83,6 +83,7 @@ def private_folders(monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateFolders]
     monkeypatch.setenv("MIDFILL_RUNTIME_DIR", str(folders.runtime))
     monkeypatch.setenv("MIDFILL_LOG_DIR", str(folders.logs))
     monkeypatch.setenv("MIDFILL_CONFIG", str(folders.config))
+    monkeypatch.setenv("MIDFILL_CACHE_DIR", str(root / "cache"))
     monkeypatch.setenv("MIDFILL_MODEL", "bundled")
     yield folders
     folders.stop_processes()

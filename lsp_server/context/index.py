@@ -132,7 +132,7 @@ class WorkspaceIndex:
 
     def _is_hidden(self, path: Path) -> bool:
         folders = path.relative_to(self.folder).parts[:-1]
-        return any(_is_never_entered(folder) for folder in folders) or self.exclusions.unlisted(path)
+        return any(map(is_never_entered, folders)) or self.exclusions.unlisted(path)
 
     def _files(self) -> Iterator[tuple[str | None, os.DirEntry[str] | None]]:
         """Files worth indexing, with a pause (no entry) now and then; one without a path says that not all was seen."""
@@ -154,7 +154,7 @@ class WorkspaceIndex:
                             yield "", None
                         path = f"{relative}/{entry.name}" if relative else entry.name
                         if entry.is_dir(follow_symlinks=False):  # a linked folder may be a loop
-                            if not _is_never_entered(entry.name) and not self._unlisted(path, is_folder=True):
+                            if not is_never_entered(entry.name) and not self._unlisted(path, is_folder=True):
                                 waiting.append(path)
                         elif self._is_wanted(entry, path):
                             yield path, entry
@@ -171,7 +171,8 @@ class WorkspaceIndex:
         return self.exclusions.unlisted(self.folder / path, is_folder=is_folder)
 
 
-def _is_never_entered(name: str) -> bool:
+def is_never_entered(name: str) -> bool:
+    """Whether a folder's name says that there is nothing to learn in it."""
     return name.startswith(".") or name in _NEVER_ENTERED
 
 
