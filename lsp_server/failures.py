@@ -6,6 +6,7 @@ from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from engine.protocol import Failure
+from lsp_server.outcomes import Nothing
 
 
 def content_modified() -> JsonRpcException:
@@ -22,6 +23,12 @@ def request_failed(failure: Failure) -> JsonRpcException:
     """The engine could not do it; the message says why, in words for a person."""
     data = {"code": failure.code.value, "retryable": failure.retryable}
     return JsonRpcException(failure.message, LSPErrorCodes.RequestFailed, data)
+
+
+def left_alone(why: Nothing) -> JsonRpcException:
+    """The file is neither completed nor filled nor quoted."""
+    told = "it looks like credentials" if why is Nothing.SECRET else "it is excluded by your rules"
+    return JsonRpcException(f"Midfill leaves this file alone: {told}", LSPErrorCodes.RequestFailed)
 
 
 def invalid_params(message: str) -> JsonRpcException:

@@ -15,12 +15,13 @@ from lsprotocol import types
 from engine.protocol import Candidate, Fill, Model, Reason, Result, Span
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_link import EngineLink
-from lsp_server.failures import content_modified, request_cancelled
+from lsp_server.failures import content_modified, left_alone, request_cancelled
 from lsp_server.frames import FrameStream, FrameTarget
 from lsp_server.in_flight import InFlight, Kind
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
 from lsp_server.shaping import Place, shape
+from lsp_server.surroundings import Surroundings
 
 
 @frozen
@@ -50,19 +51,29 @@ class Asked:
 class Fills:
     """Runs fills over the engine link."""
 
-    def __init__(self, link: EngineLink, in_flight: InFlight, send_frame: Callable[[FrameParams], None]) -> None:
+    def __init__(
+        self,
+        link: EngineLink,
+        in_flight: InFlight,
+        send_frame: Callable[[FrameParams], None],
+        surroundings: Surroundings,
+    ) -> None:
         self._link = link
         self._in_flight = in_flight
         self._send_frame = send_frame
+        self._around = surroundings
 
     async def run(self, asked: Asked) -> tuple[Result, Model]:
         """Run one; its candidates come shaped for the place.
 
-        Raises `EngineError`, content-modified or request-cancelled.
+        Raises `EngineError`, content-modified, request-cancelled, or request-failed for a file that is left alone.
         """
         document, version = asked.document, asked.document.version
+        if (why := self._around.why_excluded(document)) is not None:
+            raise left_alone(why)
         stream = self._stream(asked) if asked.token is not None else None
-        fill = attrs.evolve(asked.fill, preview=stream is not None)
+        snippets = self._around.snippets(document, asked.region.start)
+        fill = attrs.evolve(asked.fill, snippets=snippets, preview=stream is not None)
         try:
             work = self._link.fill(fill, stream.show if stream is not None else None)
             result, model = await self._in_flight.run(key_of(document.uri), Kind.FILL, work)

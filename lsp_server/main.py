@@ -66,6 +66,7 @@ async def _serve(server: MidfillServer) -> int:
         for task in watching:
             task.cancel()
         await server.link.close()
+        await server.context.close()
         await server.usage.close()
     if wire.exit_code is not None:
         return wire.exit_code

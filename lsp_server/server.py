@@ -18,8 +18,9 @@ from pygls.lsp.server import LanguageServer
 from engine.client import EngineClient, connect_or_start
 from engine.protocol import Loading
 from lsp_server.abilities import Abilities
-from lsp_server.completions.completions import Completions, Surroundings
+from lsp_server.completions.completions import Completions
 from lsp_server.config import DEFAULTS, ServerConfig, read_config
+from lsp_server.context.context import Context
 from lsp_server.documents import Document, Documents, UnknownDocumentError
 from lsp_server.engine_link import EngineLink, LinkState, Listeners
 from lsp_server.failures import invalid_params
@@ -29,6 +30,7 @@ from lsp_server.jobs import Jobs
 from lsp_server.offers import Registrations, later, trim
 from lsp_server.progress import LoadingProgress
 from lsp_server.protocol_types import FRAME, STATUS, Status, make_converter
+from lsp_server.surroundings import Surroundings
 from lsp_server.usage import Usage
 from lsp_server.wire import Wire
 
@@ -60,15 +62,12 @@ class MidfillServer(LanguageServer):
         self.link = EngineLink(
             self._connect, Listeners(state=self._on_state, loading=self._on_loading, outage=self._on_outage)
         )
+        self.context = Context()
         self.usage = Usage()
-        self.completions = Completions(
-            self.link,
-            self.in_flight,
-            functools.partial(self.protocol.notify, FRAME),
-            Surroundings(lambda: self.config, lambda document, cursor: (), lambda document: None),
-            self.usage,
-        )
-        self.fills = Fills(self.link, self.in_flight, functools.partial(self.protocol.notify, FRAME))
+        around = Surroundings(lambda: self.config, self.context.snippets, self.context.why_excluded)
+        send_frame = functools.partial(self.protocol.notify, FRAME)
+        self.completions = Completions(self.link, self.in_flight, send_frame, around, self.usage)
+        self.fills = Fills(self.link, self.in_flight, send_frame, around)
         self.jobs = Jobs(self.work_done_progress)
         self.registrations = Registrations(
             self.client_register_capability_async, self.client_unregister_capability_async
@@ -76,10 +75,6 @@ class MidfillServer(LanguageServer):
         self.protocol.on_offered = lambda offered: trim(offered, self.client, self.config)
         self.on_parent: Callable[[int], None] = lambda pid: None
         """Called with the editor's process id; set by `main`."""
-        self.on_folders: Callable[[tuple[Path, ...]], None] = lambda folders: None
-        """Called with the workspace's folders, at the start and when they change."""
-        self.on_files_changed: Callable[[tuple[Path, ...]], None] = lambda paths: None
-        """Called with files that came, changed or went on disk, where the client watches."""
 
     @property
     def documents(self) -> Documents:
@@ -105,6 +100,7 @@ class MidfillServer(LanguageServer):
         """Take the client's settings, later over earlier. An engine that they no longer fit is let go."""
         before = self.config
         self.config, complaints = read_config(*given)
+        self.context.configure(self.config)
         self.complaints = {complaint: self.complaints.get(complaint, False) for complaint in complaints}
         if self.config.endpoint != before.endpoint:
             self.link.let_go(stop_engine=False)  # it belongs to others too
@@ -125,7 +121,7 @@ class MidfillServer(LanguageServer):
     def set_folders(self, folders: tuple[Path, ...]) -> None:
         """Take the workspace's folders."""
         self.folders = folders
-        self.on_folders(folders)
+        self.context.set_folders(folders)
 
     def offer(self) -> None:
         """Register with the client what these settings and folders ask for, and take back the rest."""

@@ -18,7 +18,7 @@ from attrs import frozen
 from pygls.exceptions import JsonRpcException
 
 from engine.client import EngineError
-from engine.protocol import Candidate, Model, Priority, Reason, Result, Snippet, Span
+from engine.protocol import Candidate, Model, Priority, Reason, Result, Span
 from lsp_server.completions.computation import Computation
 from lsp_server.completions.session import Session
 from lsp_server.completions.suggestion import Suggestion
@@ -33,6 +33,7 @@ from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
 from lsp_server.shaping import Place, SyntaxCheck, shape, why_not
+from lsp_server.surroundings import Surroundings
 from lsp_server.usage import Accepted, Decision, Source, Usage
 
 _GRACE_S = 0.25
@@ -59,15 +60,6 @@ class Insertion:
     text: str
     r"""With `\n` as line end; empty for a deletion."""
     end: Point
-
-
-@frozen
-class Surroundings:
-    """What completion asks others about a document."""
-
-    config: Callable[[], ServerConfig]
-    snippets: Callable[[Document, Point], tuple[Snippet, ...]]
-    why_excluded: Callable[[Document], Nothing | None]
 
 
 class Completions:

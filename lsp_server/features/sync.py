@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from lsp_server.completions.completions import Insertion
 from lsp_server.documents import Document, key_of
@@ -18,19 +20,30 @@ def register(server: MidfillServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(ls: MidfillServer, params: types.DidOpenTextDocumentParams) -> None:
-        ls.in_flight.document_changed(key_of(params.text_document.uri))
+        document = ls.document(params.text_document.uri)
+        ls.in_flight.document_changed(key_of(document.uri))
+        ls.context.opened(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(ls: MidfillServer, params: types.DidChangeTextDocumentParams) -> None:
         document = ls.document(params.text_document.uri)
         ls.in_flight.document_changed(key_of(document.uri))
-        ls.completions.changed(document, _insertion(document, params.content_changes))
+        insertion = _insertion(document, params.content_changes)
+        if insertion is not None:
+            ls.context.edited(document, insertion.end)
+        ls.completions.changed(document, insertion)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(ls: MidfillServer, params: types.DidSaveTextDocumentParams) -> None:
+        if path := to_fs_path(params.text_document.uri):  # not every client watches files
+            ls.context.files_changed([Path(path)])
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(ls: MidfillServer, params: types.DidCloseTextDocumentParams) -> None:
         key = key_of(params.text_document.uri)
         ls.in_flight.document_changed(key)
         ls.completions.closed(key)
+        ls.context.closed(params.text_document.uri)
 
 
 def _insertion(document: Document, changes: Sequence[types.TextDocumentContentChangeEvent]) -> Insertion | None:

@@ -32,7 +32,7 @@ def register(server: MidfillServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(ls: MidfillServer, params: types.DidChangeWatchedFilesParams) -> None:
-        ls.on_files_changed(_paths(change.uri for change in params.changes))
+        ls.context.files_changed(_paths(change.uri for change in params.changes))
 
 
 def _paths(uris: Iterable[str]) -> tuple[Path, ...]:
