@@ -210,7 +210,7 @@ class Context:
         self._why.clear()
         self._held.clear()
         folders = self._folders if self._config.context else ()
-        if folders or self._indexes.any:
+        if self._folders or self._indexes.any:
             self._worker.submit(functools.partial(self._indexes.set_folders, folders, self._exclusions))
         for folder in folders:
             self._worker.slowly(self._indexes.build(folder))

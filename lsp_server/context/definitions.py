@@ -30,7 +30,7 @@ def _compiled(*alternatives: str) -> re.Pattern[str]:
 
 _MODIFIERS: Final = r"(?:(?:[a-z]\w*|@\w+)[ \t]+){0,6}"
 _C_FUNCTION: Final = (
-    r"[ \t]*(?:[A-Za-z_][\w:<>,.]*(?:\[\])?[ \t]*[*&]*[ \t]+[*&]*){1,5}(?:\w+::)*"
+    r"[ \t]*(?:[A-Za-z_][\w:<>,.]*(?:\[\])?[*&]*[ \t]+(?:[*&]+[ \t]*)?){1,5}(?:\w+::)*"
     r"(?!if|for|while|switch|return|else|new)(~?\w+)[ \t]*\([^;=]*$"
 )
 _SCRIPT: Final = _compiled(

@@ -122,6 +122,14 @@ def test_any_lines_have_outlines(lines: list[str]) -> None:
         assert len(outline(lines, definition.line, "python").split("\n")) <= 30
 
 
+@pytest.mark.parametrize("language", SOURCES)
+@pytest.mark.parametrize("piece", ["aa      ", "a ", "(", "a,b<c> ", "static ", "* & ", "x:y = ", "\t", "@a "])
+def test_no_line_takes_long(language: str, piece: str) -> None:
+    line = (piece * 300)[:299]
+    definitions_in([line, line + "!"] * 20, language)
+    outline([line, "  " + line] * 20, 0, language)
+
+
 @given(st.lists(st.sampled_from(["", "a", "  b"]), max_size=200))
 def test_chunks_cover_all_text_once(lines: list[str]) -> None:
     chunks = list(chunks_of(lines))
