@@ -12,6 +12,7 @@ quoted; ignore files are looked at again every `RULES_S`, folders every `SWEEP_S
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import time
@@ -31,6 +32,7 @@ from lsp_server.context.index import is_never_entered
 from lsp_server.context.indexes import Indexes
 from lsp_server.context.piece import Piece
 from lsp_server.context.sources import Source
+from lsp_server.context.watches import Watches
 from lsp_server.context.worker import Worker
 from lsp_server.documents import Document, key_of
 from lsp_server.outcomes import Nothing
@@ -72,7 +74,8 @@ class Context:
         self._last_key = ""
         self._indexes = Indexes()
         self._gatherer = Gatherer(self._indexes.get)
-        self._worker = Worker(self._indexes.close)
+        self._watches: Watches | None = None
+        self._worker = Worker(self._end)
         self._rules_read_s = clock()
         self._rules_changed = False
         """Set by the background thread."""
@@ -88,10 +91,23 @@ class Context:
         if tuple(folders) != self._folders:
             self._folders = tuple(folders)
             self._renew()
+            self._follow()
+
+    def watch_files(self) -> None:
+        """Watch the folders in use from now on, because the editor does not."""
+        loop = asyncio.get_running_loop()
+
+        def told(path: Path) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self.files_changed, [path])
+
+        self._watches = self._watches or Watches(told)
+        self._follow()
 
     def opened(self, document: Document) -> None:
         """A document was opened."""
         self._documents[key_of(document.uri)] = document
+        self._follow()
 
     def edited(self, document: Document, point: Point) -> None:
         """A document was edited, up to `point`. Looks for pieces already, so that the fill that follows has them."""
@@ -202,6 +218,20 @@ class Context:
             held.found(search, pieces)
         if question.folder and self._indexes.is_due(Path(question.folder)):
             self._worker.slowly(self._indexes.build(Path(question.folder)))
+
+    def _follow(self) -> None:
+        """Watch the workspace's folders, and those of open documents in them."""
+        if self._watches is None or not self._config.context:
+            return
+        used = (Path(document.path).parent for document in reversed(self._documents.values()) if document.path)
+        inside = [path for path in used if any(path.is_relative_to(folder) for folder in self._folders)]
+        self._worker.submit(functools.partial(self._watches.follow, [*self._folders, *inside]))
+
+    def _end(self) -> None:
+        """In the background thread."""
+        self._indexes.close()
+        if self._watches is not None:
+            self._watches.close()
 
     def _renew(self) -> None:
         """Rules, settings or folders have changed: nothing that was chosen under the old ones may stay."""

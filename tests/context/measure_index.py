@@ -20,7 +20,7 @@ import psutil
 from lsp_server.context.context import Context
 from lsp_server.context.store import index_file
 from lsp_server.positions import Point
-from tests.context.conftest import document
+from tests.context.conftest import document, inotify_watches
 
 FILES_A_FOLDER = 100
 MODULE = '''"""Module {n}."""
@@ -64,17 +64,6 @@ def make_tree(folder: Path, n_files: int) -> Path:
     return last
 
 
-def watches() -> int:
-    """The inotify watches of this process."""
-    count = 0
-    for info in Path("/proc/self/fdinfo").iterdir():
-        try:
-            count += info.read_text().count("inotify wd:")
-        except OSError:  # closed meanwhile
-            continue
-    return count
-
-
 def quantile(values: list[float], share: float) -> float:
     """A quantile, in milliseconds."""
     return sorted(values)[int(share * (len(values) - 1))] * 1000 if values else 0.0
@@ -104,7 +93,7 @@ async def measure(folder: Path, last: Path) -> Iterator[str]:
             f"{name} build, wall: {time.perf_counter() - began_s:.1f} s",
             f"{name} build, CPU: {time.process_time() - began_cpu_s:.1f} s",
             f"{name} build, memory: {(max(peak, process.memory_info().rss) - before) / 2**20:.0f} MiB more",
-            f"{name} build, open files: {n_files}, inotify watches: {watches()}",
+            f"{name} build, open files: {n_files}, inotify watches: {inotify_watches()}",
             f"{name} build, a question meanwhile: p50 {quantile(calls, 0.5):.2f} ms, p95 {quantile(calls, 0.95):.2f}",
         ]
         await context.close()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -11,10 +14,11 @@ import pytest
 from engine.protocol import Snippet
 from lsp_server.config import ServerConfig
 from lsp_server.context.context import RULES_S, Context
+from lsp_server.context.watches import MOST
 from lsp_server.documents import Document
 from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
-from tests.context.conftest import Time, document, write
+from tests.context.conftest import Time, document, inotify_watches, write
 
 USER = "from store import load_orders\n\n\ndef report(day):\n    orders = load_orders(day)\n    "
 CURSOR = Point(5, 4)
@@ -261,3 +265,51 @@ async def test_it_ends(folder: Path, clock: Time) -> None:
     context.set_folders([folder])
     await context.close()
     assert "context" not in {thread.name for thread in threading.enumerate()}
+
+
+async def changed(context: Context, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[Path]:
+    """The paths that the context learns of from now on."""
+    paths: asyncio.Queue[Path] = asyncio.Queue()
+    learn = context.files_changed
+
+    def tell(told: Sequence[Path]) -> None:
+        learn(told)
+        for path in told:
+            paths.put_nowait(path)
+
+    monkeypatch.setattr(context, "files_changed", tell)
+    context.watch_files()
+    assert await context.settled()
+    return paths
+
+
+async def test_without_a_watching_editor_folders_in_use_are_watched(
+    context: Context, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = opened(context, write(folder, "app/report.py", USER))
+    write(folder, "deep/below/x.py", "")
+    context.set_folders([folder])
+    paths = await changed(context, monkeypatch)
+    write(folder, "deep/below/x.py", "x = 1\n")  # not in use
+    write(folder, "app/data.json", "{}")  # of no interest
+    path = write(folder, "app/store.py", STORE)
+    async with asyncio.timeout(60):
+        while await paths.get() != path:
+            continue
+    assert await context.settled()
+    assert [one.path for one in await quoted(context, target)] == ["app/store.py"]
+    rules = write(folder, ".midfillignore", "store.py\n")
+    async with asyncio.timeout(60):
+        while await paths.get() != rules:
+            continue
+    assert await quoted(context, target) == ()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="watches are counted in /proc")
+async def test_watches_are_few(context: Context, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context.set_folders([folder])
+    await changed(context, monkeypatch)
+    for n in range(40):
+        opened(context, write(folder, f"part{n}/a.py", "x = 1\n"))
+    assert await context.settled()
+    assert 1 <= inotify_watches() <= MOST
