@@ -182,7 +182,8 @@ class Fill:
     path: str = ""
     snippets: tuple[Snippet, ...] = ()
     guesses: tuple[str, ...] = ()
-    """Texts that may turn out right, for example the previous suggestion. They cost nothing when wrong."""
+    """Texts that may turn out right, for example the previous suggestion. They cost nothing when wrong. A uniform model
+    ranks them beside its own, so that a result may hold more than `n_alternatives` candidates."""
     max_tokens: int = 64
     max_lines: int = 0
     """Stop after this many lines; 0: no limit."""

@@ -41,7 +41,7 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
 
         result = await fill_to_fit(client, request, on_frame)
         live.update(view.draw((Span(_text(result), settled=True),), final=True))  # drawn, whole, as the view ends
-    for index, other in enumerate(result.candidates[1:], start=2):
+    for index, other in enumerate(result.candidates[1 : request.n_alternatives], start=2):
         console.print(Text(f"{index}. {printable(other.text)}"), style="dim")
     return result
 

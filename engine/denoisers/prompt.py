@@ -162,7 +162,8 @@ class PromptBuilder:
 
 def with_plain_lines(fill: Fill) -> Fill:
     r"""The fill with every line end as `\n`, whatever the document uses: models know no other."""
-    return attrs.evolve(fill, prefix=_plain_lines(fill.prefix), suffix=_plain_lines(fill.suffix))
+    prefix, suffix = _plain_lines(fill.prefix), _plain_lines(fill.suffix)
+    return attrs.evolve(fill, prefix=prefix, suffix=suffix, guesses=tuple(map(_plain_lines, fill.guesses)))
 
 
 def _plain_lines(text: str) -> str:

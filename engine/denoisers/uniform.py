@@ -26,6 +26,7 @@ from engine.denoisers.prompt import Prompt, PromptBuilder, with_plain_lines
 from engine.denoisers.region import RegionReader
 from engine.denoisers.sampler import Decision, SamplerSettings, decide
 from engine.denoisers.scoring import score_rows
+from engine.denoisers.seeds import seeds
 from engine.denoisers.stopwatch import Stopwatch
 from engine.denoisers.vocabulary import Vocabulary
 from engine.protocol import Candidate, Fill, Limits, Model, Reason, Span
@@ -45,6 +46,8 @@ class RowPlan:
 
     n_cells: int
     seed: int
+    start: Sequence[int] = ()
+    """Tokens that its region starts from, in place of noise."""
 
 
 class UniformDenoiser:
@@ -89,17 +92,28 @@ class UniformDenoiser:
         n_rows = max(least, fill.n_alternatives)
         return [RowPlan(order[i % len(order)], fill.seed + i // len(order)) for i in range(n_rows)]
 
+    def started(self, region: Sequence[int], seed: int, room: int) -> RowPlan:
+        """A row that starts from a region: of `room` cells, or of the region's own size without a fill token."""
+        end = [] if self.end is None else [self.end] * (room - len(region))
+        return RowPlan(len(region) + len(end), seed, (*region, *end))
+
 
 class UniformDenoising:
     """One fill: rows of canvases over one shared prompt."""
 
     def __init__(self, denoiser: UniformDenoiser, fill: Fill, prompt: Prompt, plan: Sequence[RowPlan]) -> None:
         self._d, self.prompt = denoiser, prompt
-        self.n_cells = [row.n_cells for row in plan]
-        self.noise = [Noise(row.seed, row.n_cells) for row in plan]
         boundary = Boundary(fill.prefix, fill.suffix, fill.max_lines)
         end = frozenset(() if denoiser.end is None else (denoiser.end,))
         self.reader = RegionReader(denoiser.vocabulary, prompt.heal, end, boundary)
+        room = plan[0].n_cells
+        self.seeds = seeds(fill, prompt, denoiser.vocabulary, self.reader, room) if denoiser.model.scores else []
+        """Regions that compete as they are."""
+        if self.seeds and len(plan) > 1:
+            plan = [*plan[:-1], denoiser.started(self.seeds[0], plan[-1].seed, room)]
+        self.n_cells = [row.n_cells for row in plan]
+        self.noise = [Noise(row.seed, row.n_cells) for row in plan]
+        self._starts = [row.start for row in plan]
         self._first_allowed: Tensor | None = None
         if prompt.heal:
             allowed = denoiser.vocabulary.starting_with(prompt.heal)
@@ -107,7 +121,8 @@ class UniformDenoising:
         self._watch = Stopwatch(denoiser.forward.device)
         self._step = 0
         self._ranked: list[int] | None = None
-        self._scores = [0.0] * len(plan)
+        """Rows, and behind them seeds, best first."""
+        self._scores = [0.0] * (len(plan) + len(self.seeds))
         self._steps = [0] * len(plan)
         self._converged = [False] * len(plan)
         self.canvas = self._first_canvas()
@@ -149,13 +164,13 @@ class UniformDenoising:
         """
         order = list(range(len(self.n_cells))) if self._ranked is None else self._ranked
         found: dict[str, Candidate] = {}
+        n_rows = len(self.n_cells)
         for row in order:
-            done = self._converged[row] or self._over()
+            done = row >= n_rows or self._converged[row] or self._over()
             read = self.reader.text(self._region(row)) if done else self.reader.unfinished(self._settled_region(row))
             if read.whole and (read.text or done) and read.text not in found:
-                found[read.text] = Candidate(
-                    read.text, self._scores[row], read.n_tokens, self._steps[row], self._converged[row]
-                )
+                steps, converged = (self._steps[row], self._converged[row]) if row < n_rows else (0, True)
+                found[read.text] = Candidate(read.text, self._scores[row], read.n_tokens, steps, converged)
         return tuple(found.values())
 
     @property
@@ -189,7 +204,8 @@ class UniformDenoising:
         self._free = torch.zeros(len(self.n_cells), self._width, dtype=torch.bool)
         self._clamped = torch.zeros(canvas.shape, dtype=torch.bool)
         for row, n in enumerate(self.n_cells):
-            canvas[row, :n] = self.noise[row].canvas(n, d.noise_tokens)
+            start = torch.tensor(self._starts[row], dtype=torch.long)
+            canvas[row, :n] = self.noise[row].canvas(n, d.noise_tokens) if not len(start) else start
             canvas[row, n : n + len(near)] = near
             self._free[row, :n] = True
             self._clamped[row, n : n + len(near)] = True
@@ -288,6 +304,9 @@ class UniformDenoising:
     # Reading
 
     def _region(self, row: int) -> list[int]:
+        n_rows = len(self.n_cells)
+        if row >= n_rows:
+            return self.seeds[row - n_rows]
         tokens: list[int] = self.argmax[row, : self.n_cells[row]].tolist()
         return tokens
 
@@ -303,7 +322,7 @@ class UniformDenoising:
 
     def _rank(self) -> None:
         d, near = self._d, list(self.prompt.near[:8])
-        regions = [self._region(row) for row in range(len(self.n_cells))]
+        regions = [self._region(row) for row in range(len(self._scores))]
         texts = [region[: self.reader.length(region)] + near for region in regions]
         with self._watch("forward"):
             self._scores = score_rows(d.forward, self._prefill.store, self.prompt, texts)

@@ -56,6 +56,19 @@ def test_prefix_and_fence_begin_the_answer(folder: Path, load: Callable[..., Any
     denoising.close()
 
 
+def test_a_row_that_starts_from_a_seed_is_of_its_size(folder: Path, load: Callable[..., Any]) -> None:
+    configure(folder, TEMPLATE)
+    denoiser: UniformDenoiser = load(folder)
+    fill = Fill("a", "def f(x):\n    total = ", "return total\n", max_tokens=16, guesses=("x + 1\n",))
+    denoising = denoiser.open(fill)
+    (seed,) = denoising.seeds
+    assert denoising.n_cells[-1] == len(seed)
+    assert denoising.canvas[-1, : len(seed)].tolist() == seed
+    while denoising.advance().reason is None:
+        pass
+    denoising.close()
+
+
 def test_typing_only_appends(folder: Path, load: Callable[..., Any]) -> None:
     configure(folder, TEMPLATE)
     denoiser: UniformDenoiser = load(folder)
