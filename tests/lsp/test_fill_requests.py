@@ -21,7 +21,7 @@ async def test_fill_at_a_position(engine: ScriptedEngine, start_editor: StartEdi
     await editor.until_frames(1)
     go.set()
     result = await ask.answer
-    assert [candidate.text for candidate in result.candidates] == ["a\r\nb", "c"]
+    assert [candidate.text for candidate in result.candidates] == ["a\r\n    b", "c"]
     assert (result.uri, result.version, result.reason, result.model, result.note) == (
         URI,
         1,
