@@ -145,17 +145,31 @@ class ScriptedEngine:
 
     async def wait_for_hellos(self, n: int) -> None:
         """Wait until clients have greeted, in all `n` times."""
+        await self.until(lambda: self.n_hellos >= n)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds; looked at whenever a request has come and whenever a fill has ended."""
         async with self._news:
-            await self._news.wait_for(lambda: self.n_hellos >= n)
+            await self._news.wait_for(holds)
 
     def so_far(self, kind: type[_Kind]) -> list[_Kind]:
         """The requests of a kind up to now."""
         return [request for request in self.requests if isinstance(request, kind)]
 
     @property
-    def n_open(self) -> int:
+    def open_fills(self) -> list[Fill]:
         """Fills that are being worked on."""
+        return [one.fill for one in self._fills]
+
+    @property
+    def n_open(self) -> int:
+        """How many they are."""
         return len(self._fills)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it listens."""
+        return self._socket is not None and not self._deaf
 
     async def _serve(self, socket: zmq.asyncio.Socket) -> None:
         while True:
@@ -201,6 +215,8 @@ class ScriptedEngine:
             await self._do(one.client, one.fill, step, shown)
         if one in self._fills:  # not so when it has died of its script
             self._fills.remove(one)
+        async with self._news:
+            self._news.notify_all()
 
     async def _cancel(self, client: bytes, is_meant: Callable[[Fill], bool]) -> None:
         for one in [one for one in self._fills if one.client == client and is_meant(one.fill)]:
