@@ -36,7 +36,7 @@ async def test_fill_at_a_position(engine: ScriptedEngine, start_editor: StartEdi
     (fill,) = engine.so_far(Fill)
     assert (fill.max_tokens, fill.max_lines, fill.n_alternatives, fill.seed, fill.deadline_ms) == (9, 2, 2, 7, 5000)
     assert {frame.token for frame in editor.frames} == {5}
-    assert text_of(editor.frames[-1]) == "a\r\nb" and editor.frames[-1].final
+    assert text_of(editor.frames[-1]) == "a\r\n    b" and editor.frames[-1].final
 
 
 async def test_fill_of_a_range(engine: ScriptedEngine, start_editor: StartEditor) -> None:
