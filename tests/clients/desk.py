@@ -27,8 +27,6 @@ class Desk(Editor):
     edits: list[types.ApplyWorkspaceEditParams] = attrs.field(factory=list)
     """What the server wanted to change, in the order of arrival."""
     takes_edits: bool = True
-    texts: dict[str, str] = attrs.field(factory=dict)
-    """Documents whose edits are applied, by uri."""
 
     def _listen(self) -> None:
         super()._listen()

@@ -48,7 +48,7 @@ class Editor:
         encodings: list[str] | None = None,
         process_id: int | None = None,
         progress: bool = False,
-        configuration: bool = False,
+        configuration: bool | dict[str, Any] = False,
         environment: Mapping[str, str] | None = None,
         capabilities: types.ClientCapabilities | None = None,
         folders: Sequence[Path] | None = None,
@@ -60,8 +60,10 @@ class Editor:
         capabilities = capabilities or types.ClientCapabilities(
             general=types.GeneralClientCapabilities(position_encodings=encodings),  # type: ignore[arg-type]
             window=types.WindowClientCapabilities(work_done_progress=progress),
-            workspace=types.WorkspaceClientCapabilities(configuration=configuration),
+            workspace=types.WorkspaceClientCapabilities(configuration=bool(configuration)),
         )
+        if isinstance(configuration, dict):
+            client.set_configuration(configuration)
         editor = cls(client, types.ServerCapabilities(), types.ServerInfo(""))
         editor._listen()
         result = await client.initialize_session(
