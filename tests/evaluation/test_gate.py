@@ -12,6 +12,7 @@ from engine.evaluation.cases import CaseSet, Kind
 from engine.evaluation.gate import Shown, chosen, crossed, curve, scored, shown
 from engine.evaluation.gate_report import gate_chart, gate_table
 from engine.evaluation.records import About, Record
+from engine.protocol import Candidate
 from tests.evaluation.test_report import RECORD
 
 
@@ -44,6 +45,9 @@ def test_a_gate_lets_through_what_is_probable_enough() -> None:
 def test_probability_is_of_the_whole_text() -> None:
     assert case(0, 0.5, True, n_tokens=8).probability == pytest.approx(0.5)
     assert case(0, None, True).probability is None
+    assert Candidate("x", math.log(0.5) / 8, 8, 4, True).probability == pytest.approx(0.5)
+    assert Candidate("x", 0.0, 8, 4, True).probability == Candidate("", -1e9, 0, 4, True).probability == 1.0
+    assert Candidate("x", -1e9, 8, 4, True).probability == 0.0
     assert scored([*CASES, case(9, None, True)]) == CASES
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.catalog import SMALL_NAME
+from engine.models.catalog import CATALOG, SMALL_NAME
 from engine.models.installed import Record, StoredFile, folder_of, sha256_of, write_record
 from engine.models.resolve import Kind, ModelNotFoundError, resolve
 
@@ -39,6 +39,12 @@ def test_auto_is_the_pulled_model_once_there_is_one() -> None:
         found = resolve(asked)
         assert (found.name, found.kind, found.path, found.source) == (SMALL_NAME, Kind.PULLED, folder, "a test")
     assert resolve("bundled").kind is Kind.BUNDLED
+
+
+def test_a_model_brings_its_gate_along_however_long_ago_it_was_pulled() -> None:
+    make_pulled()
+    assert resolve(SMALL_NAME).least_probability == CATALOG[SMALL_NAME].least_probability == 0.5
+    assert resolve("bundled").least_probability == 0.0, "its gate is open: nothing that it makes is probable"
 
 
 def test_a_damaged_pulled_model_is_an_error_that_names_the_fix() -> None:
