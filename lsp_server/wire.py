@@ -2,7 +2,8 @@
 and `Notebooks`.
 
 Must not know: the engine, completions. It corrects pygls where that leaves a request without an answer: parameters that
-don't fit, requests before `initialize` and after `shutdown`; and where a failed notification would pop up a message.
+don't fit, requests before `initialize` and after `shutdown`; where a failed notification would pop up a message; and
+where it keeps what has been handled.
 """
 
 from __future__ import annotations
@@ -103,6 +104,12 @@ class Wire(LanguageServerProtocol):
                 return
         self._initialized = self._initialized or method == types.INITIALIZE
         super().handle_message(message)
+
+    def _execute_handler(self, msg_id: int | str, *args: Any, **kwargs: Any) -> None:
+        """As pygls, but nothing is kept of what has been handled: pygls keeps most notifications for ever."""
+        super()._execute_handler(msg_id, *args, **kwargs)
+        if (future := self._request_futures.get(msg_id)) is not None:
+            future.add_done_callback(lambda _: self._request_futures.pop(msg_id, None))
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: object) -> None:  # type: ignore[override]
