@@ -17,6 +17,7 @@ from lsp_server.protocol_types import FillParams, Status
 from lsp_server.server import MidfillServer
 
 _KIND = types.CodeActionKind.RefactorRewrite
+_TYPED_ON = (types.LSPErrorCodes.ContentModified, types.LSPErrorCodes.RequestCancelled)
 
 
 def register(server: MidfillServer) -> None:
@@ -80,7 +81,9 @@ async def _fill(ls: MidfillServer, asked: Asked) -> None:
     except EngineError as error:
         ls.tell(f"Midfill could not fill: {error}", types.MessageType.Error)
         return
-    except JsonRpcException:  # the user typed on
+    except JsonRpcException as error:
+        if error.code not in _TYPED_ON:
+            ls.tell(error.message, types.MessageType.Warning)
         return
     text = result.candidates[0].text if result.candidates else ""
     if not text.strip():

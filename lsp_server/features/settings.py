@@ -32,6 +32,8 @@ def register(server: MidfillServer) -> None:
         ls.client = Abilities.of(params.capabilities)
         ls.configure(*at_start)
         ls.set_folders(folders_of(params))
+        if types.WORKSPACE_DID_CHANGE_WATCHED_FILES not in ls.client.registers:
+            ls.context.watch_files()
         if params.process_id is not None:
             ls.on_parent(params.process_id)
 

@@ -144,6 +144,15 @@ async def test_a_progress_ends_with_its_fill(engine: ScriptedEngine, start_desk:
         assert [one.value["kind"] for one in shown] in ([], ["begin", "end"])
 
 
+async def test_files_that_are_left_alone(engine: ScriptedEngine, start_desk: StartDesk) -> None:
+    desk = await start_desk(capabilities=EDITS)
+    desk.open("KEY=abc\n", uri="file:///work/.env", language="plaintext")
+    where = {"textDocument": {"uri": "file:///work/.env"}, "position": {"line": 1, "character": 0}}
+    await desk.command("midfill.fill", where).answer
+    assert "looks like credentials" in (await desk.until_message()).message
+    assert engine.so_far(Fill) == []
+
+
 async def test_what_goes_wrong_is_told(engine: ScriptedEngine, start_desk: StartDesk) -> None:
     desk = await start_desk(capabilities=EDITS)
     desk.open("x")
