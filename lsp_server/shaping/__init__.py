@@ -1,30 +1,8 @@
-"""PLACEHOLDER until the SHAPING builder's files land: overwrite this. The names below are what the rest imports."""
+"""Making a model's answer fit for its place in a document; pure functions over text."""
 
-from __future__ import annotations
+from lsp_server.shaping.place import Place
+from lsp_server.shaping.reasons import why_not
+from lsp_server.shaping.shape import shape, shaped_text
+from lsp_server.shaping.syntax_check import SyntaxCheck
 
-from collections.abc import Sequence
-
-from attrs import frozen
-
-from engine.protocol import Span
-from lsp_server.outcomes import Nothing
-
-
-@frozen
-class Place:
-    before: str
-    after: str
-    language: str
-
-
-def shape(spans: Sequence[Span], place: Place) -> tuple[Span, ...]:
-    return tuple(spans)
-
-
-def why_not(text: str, place: Place) -> Nothing | None:
-    return None if text.strip() else Nothing.BLANK
-
-
-class SyntaxCheck:
-    def adds_errors(self, text: str, place: Place) -> bool:
-        return False
+__all__ = ["Place", "SyntaxCheck", "shape", "shaped_text", "why_not"]
