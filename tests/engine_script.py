@@ -31,7 +31,7 @@ class Answer:
     texts: tuple[str, ...]
     reason: Reason = Reason.CONVERGED
     scores: tuple[float, ...] = ()
-    """Of the texts; those that have none are well scored, the first one best."""
+    """Of the texts, in nats per token; those that have none are well scored, the first one best."""
 
     @classmethod
     def of(cls, *texts: str) -> Answer:

@@ -53,7 +53,7 @@ from tests.engine_script import Answer, Die, Fail, LeaveSilently, Show, Stall, S
 __all__ = ["Answer", "Die", "Fail", "LeaveSilently", "ScriptedEngine", "Show", "Stall", "Step", "Until"]
 
 NOTE: Final = "Follows a script; is of no use to anybody."
-MODEL: Final = Model("scripted", Family.UNIFORM, "cpu", "float32", 0, NOTE)
+MODEL: Final = Model("scripted", Family.UNIFORM, "cpu", "float32", 0, NOTE, least_probability=1e-6)
 LIMITS: Final = Limits(message_bytes=8 * 1024 * 1024, region_tokens=256, alternatives=8, queue=16)
 
 _Kind = TypeVar("_Kind", bound=Request)

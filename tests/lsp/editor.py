@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import itertools
 import os
 import sys
@@ -144,9 +145,15 @@ class Editor:
         """Send any request."""
         message_id = next(self._ids)
         future = self.client.protocol.send_request(method, params, msg_id=message_id)
-        ask = Ask(self, message_id, asyncio.wrap_future(future))
+        ask = Ask(self, message_id, _follower(future))
         ask.answer.add_done_callback(lambda _: self._background(self._tell()))
         return ask
+
+    def change_folders(self, added: Sequence[Path] = (), removed: Sequence[Path] = ()) -> None:
+        """Add folders to the workspace, or take them out."""
+        event = types.WorkspaceFoldersChangeEvent(*([_folder(path) for path in paths] for paths in (added, removed)))
+        params = types.DidChangeWorkspaceFoldersParams(event)
+        self.client.workspace_did_change_workspace_folders(params)
 
     async def until_frames(self, n: int) -> list[Any]:
         """Wait until `n` frames have come, in all."""
@@ -182,6 +189,26 @@ class Editor:
         async with self.news:
             notes.append(params)
             self.news.notify_all()
+
+
+def _follower(future: concurrent.futures.Future[Any]) -> asyncio.Future[Any]:
+    """Its result for the loop, and no way back: the client breaks when the answer to a cancelled future comes."""
+    follower = asyncio.get_running_loop().create_future()
+
+    def follow(done: concurrent.futures.Future[Any]) -> None:
+        if follower.done():
+            return
+        if (error := done.exception()) is not None:
+            follower.set_exception(error)
+        else:
+            follower.set_result(done.result())
+
+    future.add_done_callback(follow)
+    return follower
+
+
+def _folder(path: Path) -> types.WorkspaceFolder:
+    return types.WorkspaceFolder(path.as_uri(), path.name)
 
 
 _KEYS = ("line", "character")
