@@ -21,6 +21,8 @@ class Report:
     threads: int
     scenarios: dict[str, Series] = Factory(dict)
     ratios: dict[str, Ratio] = Factory(dict)
+    typing: dict[str, int] = Factory(dict)
+    """Counts of the keystroke replay (see `engine.bench.typing.Replay`); `wrong` must be 0."""
     same_text: str = ""
     """How many of the texts were the same as those of stock `generate()`, as `n of n`."""
 

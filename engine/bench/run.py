@@ -19,6 +19,8 @@ from engine.bench.report import Report
 from engine.bench.series import Ratio, Series
 from engine.bench.server_memory import server_megabytes
 from engine.bench.stock import StockCausal, StockUniform
+from engine.bench.typing import Pace
+from engine.bench.typing_series import type_code
 from engine.config import EngineConfig
 from engine.denoisers.causal import CausalDenoiser
 from engine.denoisers.loading import load_denoiser
@@ -37,27 +39,37 @@ _SERVER_MB: Final = 150.0
 Tell = Callable[[str, float], None]
 
 
-async def run(model: str, n: int, threads: int, tell: Tell) -> Report:
-    """Measure `model` over `n` holes. Raises `EngineError`, `DenoiserError`, `ModelNotFoundError`."""
-    tell("loading the model twice: in the engine, and here for stock generate()", 0.0)
+async def run(model: str, n: int, pace: Pace, threads: int, tell: Tell) -> Report:
+    """Measure `model` over `n` holes and while typing. Raises `EngineError`, `DenoiserError`, `ModelNotFoundError`."""
     folder = resolve(model)
-    denoiser = load_denoiser(folder, EngineConfig(threads=threads), lambda stage, fraction: None)
-    assert isinstance(denoiser, UniformDenoiser | CausalDenoiser)
+    tell("loading the model" + (" twice: in the engine, and here for stock generate()" if n else ""), 0.0)
+    denoiser = load_denoiser(folder, EngineConfig(threads=threads), lambda stage, fraction: None) if n else None
     async with private_engine(model, threads) as engine:
-        about = denoiser.model
-        report = Report(about.name, about.family, about.device, about.dtype, torch.get_num_threads())
-        rounds = _Rounds(engine, denoiser)
-        fills = holes(n + 1, _REGION_TOKENS)
-        await rounds.go(attrs.evolve(fills[0], max_tokens=4), record=False)  # allocations, kernels' choices
-        for i, fill in enumerate(fills[1:]):
-            tell(f"hole {i + 1} of {n}", (i + 1) / (n + 1))
-            await rounds.go(fill)
-        rounds.sum_up(report)
+        about = (await engine.client.wait_ready()).model
+        report = Report(about.name, about.family, about.device, about.dtype, torch.get_num_threads() if n else threads)
+        if denoiser is not None:
+            assert isinstance(denoiser, UniformDenoiser | CausalDenoiser)
+            await _fill_holes(engine, denoiser, n, report, tell)
         report.scenarios["engine memory after loading"] = Series.of([engine.resident_mb], "MB")
-    report.scenarios["midfill-lsp memory, 50 files"] = Series.of([server_megabytes()], "MB")
+        if pace.n_keys:
+            tell(f"typing {pace.n_keys} keys", n / (n + 1))
+            await type_code(engine, pace, report)
+    report.scenarios["midfill-lsp memory, 50 files"] = Series.of([await server_megabytes()], "MB")
     report.ratios["server memory / 150 MB"] = _budget(report, "midfill-lsp memory, 50 files", _SERVER_MB)
     report.ratios["engine memory / 2 GB"] = _budget(report, "engine memory after loading", _ENGINE_MB)
     return report
+
+
+async def _fill_holes(
+    engine: EngineRuns, denoiser: UniformDenoiser | CausalDenoiser, n: int, report: Report, tell: Tell
+) -> None:
+    rounds = _Rounds(engine, denoiser)
+    fills = holes(n + 1, _REGION_TOKENS)
+    await rounds.go(attrs.evolve(fills[0], max_tokens=4), record=False)  # allocations, kernels' choices
+    for i, fill in enumerate(fills[1:]):
+        tell(f"hole {i + 1} of {n}", (i + 1) / (n + 1))
+        await rounds.go(fill)
+    rounds.sum_up(report)
 
 
 def _budget(report: Report, scenario: str, budget: float) -> Ratio:

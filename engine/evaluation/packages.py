@@ -51,6 +51,14 @@ def read_sources(places: Sequence[Path], cache: Path, wanted: dict[str, str] | N
     return sources
 
 
+def sources_at_hand(places: Sequence[Path]) -> list[Source]:
+    """Python files of those held-out packages that are installed or lie as wheels in `places`; fetches nothing."""
+    sources: list[Source] = []
+    for package, version in HELD_OUT.items():
+        sources += _installed(package, version, places) or _wheel(package, version, places)
+    return sources
+
+
 def _installed(package: str, version: str, places: Iterable[Path]) -> list[Source]:
     folders = [str(place) for place in places if place.is_dir()]
     for distribution in metadata.distributions(name=package, path=folders):
