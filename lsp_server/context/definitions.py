@@ -76,15 +76,22 @@ _PATTERNS: Final = {
 
 
 def definitions_in(lines: Sequence[str], language: str) -> list[Definition]:
-    """The definitions in `lines`; none in languages that are not known here."""
+    """The definitions in `lines`, but for those within functions; none in languages that are not known here."""
     pattern = _PATTERNS.get(language)
     if pattern is None:
         return []
     found = []
+    around: list[tuple[int, bool]] = []
+    """Indentation of the definitions that the line lies in, and whether they are types."""
     for index, line in enumerate(lines):
         if len(line) <= _LONGEST_LINE and (match := pattern.match(line)):
+            indentation = _indentation(line)
+            while around and around[-1][0] >= indentation:
+                around.pop()
+            is_local = bool(around) and not around[-1][1]
+            around.append((indentation, _TYPE.match(line) is not None))
             name = match[match.lastindex or 0]
-            if len(name) > 1:
+            if len(name) > 1 and not is_local:
                 found.append(Definition(name, index))
     return found
 
@@ -92,7 +99,7 @@ def definitions_in(lines: Sequence[str], language: str) -> list[Definition]:
 _LONGEST_HEAD, _LONGEST_BODY, _MOST_MEMBERS, _FIRST_LINES = 8, 200, 12, 3
 _TYPE: Final = re.compile(
     r"[ \t]*(?:[\w@()]+[ \t]+)*?"
-    r"(?:class|struct|enum|interface|trait|type|record|union|protocol|object|module|namespace)\b"
+    r"(?:class|struct|enum|interface|trait|type|record|union|protocol|object|module|defmodule|namespace)\b"
 )
 _FIELD: Final = re.compile(r"[ \t]*(?:[\w*&<>\[\],.?]+[ \t]+)*[\w$?]+[ \t]*(?:[:=;,]|$)")
 _QUOTES: Final = re.compile(r"""[ \t]*[rRuU]?(\"{3}|'{3})""")
@@ -120,7 +127,7 @@ def outline(lines: Sequence[str], start: int, language: str) -> str:
         body = body[ends + 1 :]
     if is_type and body:
         level = min((_indentation(line) for line in body if line.strip()), default=0)
-        members = [line for line in body if line.strip() and _indentation(line) == level]
+        members = [line for line in body if line.strip() and len(line) <= _LONGEST_LINE and _indentation(line) == level]
         kept += [
             line for line in members if (pattern is not None and pattern.match(line)) or _FIELD.match(line.rstrip())
         ][:_MOST_MEMBERS]

@@ -28,6 +28,8 @@ from lsp_server.context.store import Place
 LINES_BEFORE: Final = 12
 LINES_AFTER: Final = 3
 """The lines near the cursor."""
+_READ_CHARS: Final = 200
+"""As much of a line to each side of the cursor is read."""
 _SEEN_BEFORE, _SEEN_AFTER = 70, 40
 """The lines that a small prompt holds anyway."""
 _MOST_NAMES: Final = 40
@@ -45,6 +47,7 @@ _SHARED_WORDS: Final = 4
 _LIKE_LINES: Final = 14
 _IMPORT: Final = re.compile(r"[ \t]*(?:import|from|use|using|require|#include|export \w* ?from)\b|.*\brequire\(")
 _IMPORT_LINES: Final = 200
+_CALLED: Final = re.compile(r"\b\w+(?=!?\()")
 
 
 @frozen
@@ -69,8 +72,11 @@ def names_near(lines: Sequence[str], line: int, skipped: int = -1) -> list[str]:
         if 0 <= index < len(lines):
             text = lines[index]
             if index == line and skipped >= 0:
-                text = re.sub(r"\w+$", "", text[:skipped]) + " " + text[skipped:]
-            names.update(dict.fromkeys(names_in(text)))
+                before, after = text[max(0, skipped - _READ_CHARS) : skipped], text[skipped:]
+                while before and (before[-1].isalnum() or before[-1] == "_"):
+                    before = before[:-1]
+                text = f"{before} {after}"
+            names.update(dict.fromkeys(names_in(text[: 2 * _READ_CHARS])))
     return list(names)[:_MOST_NAMES]
 
 
@@ -96,13 +102,15 @@ class Gatherer:
     def _definitions(
         self, question: Question, target: Facts, others: list[Source], index: WorkspaceIndex | None
     ) -> Iterator[Piece]:
-        imported = _imported(target.lines)
+        imports = [line for line in target.lines[:_IMPORT_LINES] if _IMPORT.match(line)]
+        imported = _words_of(imports)
+        referred = _referred(_near(target.lines, question.line), imports)
         seen = range(question.line - _SEEN_BEFORE, question.line + _SEEN_AFTER)
         open_files = {one.file for one in (question.target, *question.others)}
         n_found = 0
         for name in names_near(target.lines, question.line):
             own = [one.line for one in target.definitions.get(name, ())]
-            if any(line in seen for line in own):
+            if name not in referred or any(line in seen for line in own):
                 continue
             piece: Piece | None = None
             if own:
@@ -140,8 +148,7 @@ class Gatherer:
     def _likeness(
         self, question: Question, target: Facts, others: list[Source], index: WorkspaceIndex | None
     ) -> Iterator[Piece]:
-        near = target.lines[max(0, question.line - LINES_BEFORE) : question.line + LINES_AFTER]
-        words = set(words_in("\n".join(near)))
+        words = set(words_in(_near(target.lines, question.line)))
         if (piece := self._most_alike(words, others)) is not None:
             yield piece
         if index is None:
@@ -214,10 +221,21 @@ def _densest(lines: Sequence[str], first: int, after: int, words: set[str]) -> t
     return first + best, min(after, first + best + _LIKE_LINES)
 
 
-def _imported(lines: Sequence[str]) -> set[str]:
+def _near(lines: Sequence[str], line: int) -> str:
+    near = lines[max(0, line - LINES_BEFORE) : line + LINES_AFTER + 1]
+    return "\n".join(text[: 2 * _READ_CHARS] for text in near)
+
+
+def _referred(text: str, imports: Iterable[str]) -> set[str]:
+    """Names in `text` that may be defined elsewhere: imported, called, or a type's. Others are mostly variables."""
+    imported = {name for line in imports for name in names_in(line)}
+    called = set(_CALLED.findall(text))
+    return {name for name in names_in(text) if name in imported or name in called or name[0].isupper()}
+
+
+def _words_of(lines: Iterable[str]) -> set[str]:
     """Words of the lines that import something."""
-    texts = (line for line in lines[:_IMPORT_LINES] if _IMPORT.match(line))
-    return {word for text in texts for word in (*re.findall(r"\w+", text.lower()), *_all_parts(text))}
+    return {word for text in lines for word in (*re.findall(r"\w+", text.lower()), *_all_parts(text))}
 
 
 def _all_parts(text: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from lsp_server.documents import Document
 from lsp_server.line_ends import line_end
 
 MAX_LINES: Final = 20_000
+MAX_CHARS: Final = 1_000_000
 """Nothing is quoted of a longer document."""
 _MOST_KEPT: Final = 32
 
@@ -38,7 +39,8 @@ class Source:
     @classmethod
     def of(cls, document: Document, key: str, folder: str) -> Source:
         """A copy of the document as it is now; costs one reference a line."""
-        raw = tuple(document.lines) if len(document.lines) <= MAX_LINES else ()
+        lines = document.lines
+        raw = tuple(lines) if len(lines) <= MAX_LINES and sum(map(len, lines)) <= MAX_CHARS else ()
         path = PurePath(document.path or key)
         shown = path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else path.name
         return cls(key, document.version, document.language, document.path, shown, raw)

@@ -116,7 +116,7 @@ async def test_a_secret_line_is_not_quoted_and_the_rest_of_its_file_is(context: 
     token = "ghp_" + "a1B2" * 9
     text = STORE + "\n" * 20 + f"def connect(): return '{token}'\n" + "\n" * 20 + "def other_part(): pass\n"
     opened(context, write(folder, "store.py", text))
-    user = USER + "connect(other_part)"
+    user = USER + "connect(other_part())"
     told = await quoted(context, opened(context, write(folder, "report.py", user)))
     assert token not in str(told)
     assert "def load_orders" in told[0].text
@@ -242,7 +242,9 @@ async def test_documents_without_files(context: Context, folder: Path) -> None:
     assert [one.path for one in await quoted(context, target)] == ["store.py"]
 
 
-@pytest.mark.parametrize("text", ["", "\n", "\r\n\t", "é😀", "x" * 100_000, "a\n" * 30_000])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\r\n\t", "é😀", "x" * 100_000, "f(" * 50_000, "a b " * 30_000, "a\n" * 30_000]
+)
 async def test_any_document(context: Context, folder: Path, text: str) -> None:
     target = opened(context, folder / "a.py", text)
     opened(context, folder / "b.py", text)

@@ -12,7 +12,8 @@ from lsp_server.context.identifiers import names_in, words_in
 
 SOURCES = {
     "python": (
-        "LIMIT: Final = 3\nclass Window:\n    def size(self):\n        x = 1\n\nasync def run(a):\n    if a == 1:\n",
+        "LIMIT: Final = 3\nclass Window:\n    def size(self):\n        def local(): pass\n"
+        "async def run(a):\n    if a == 1:\n",
         {"LIMIT", "Window", "size", "run"},
     ),
     "typescript": (

@@ -103,3 +103,10 @@ def test_any_text_is_read(text: str) -> None:
     lines = text.count("\n") + 1
     assert all(0 <= line < lines for line in secret_lines(text))
     is_secret_text(text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["eyJ", "sk-", "ghp_", "a:b", "://a", "secret", "token=", "-----BEGIN ", "x", '"', "SG."]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    secret_lines(piece * (100_000 // len(piece)))
