@@ -51,6 +51,7 @@ class Replay:
     n_keys: int = 0
     n_shown: int = 0
     """Answers with a suggestion for the text as it was then."""
+    n_frames: int = 0
     n_accepted: int = 0
     n_typed_through: int = 0
     n_overtaken: int = 0
@@ -253,6 +254,7 @@ class _Editor:
 
     def _take_notification(self, method: str, params: Any) -> None:
         if method == "midfill/frame":
+            self._found.n_frames += 1
             asked = self._asked.get(params["token"])
             if asked is None or params["uri"] != self._uri or params["version"] < self._handled:
                 self._found.n_stale += 1
