@@ -75,6 +75,8 @@ class WorkspaceIndex:
                 if n_files >= MAX_FILES or n_bytes + stamp.size > MAX_BYTES:
                     continue
                 n_files, n_bytes = n_files + 1, n_bytes + stamp.size
+            if self._store.stamp(path) == stamp:  # another server was here meanwhile
+                continue
             self._take(path)
             self._store.commit()  # at each file: a pause must not keep other servers waiting
             n_new += 1

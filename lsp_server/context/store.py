@@ -26,6 +26,7 @@ _VERSION: Final = 1
 _PAGES_KIB: Final = 2048
 """Bounds the memory that the database takes."""
 _BUSY_S: Final = 2.0
+_WAITS_S: Final = (0.05, 0.2, 0.5)
 _KEPT_DAYS: Final = 60
 _SECONDS_A_DAY: Final = 86400
 _TABLES: Final = """
@@ -192,14 +193,20 @@ def _opened(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.parent.chmod(0o700)
     _forget_unused(file)
-    try:
+    for wait_s in _WAITS_S:
+        try:
+            return _connected(file)
+        except sqlite3.OperationalError as error:
+            if "no such module" in str(error):
+                raise
+            if "locked" not in str(error):
+                break
+            time.sleep(wait_s)  # another server makes the same file
+        except sqlite3.DatabaseError:
+            break
+    else:
         return _connected(file)
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error) or "no such module" in str(error):
-            raise
-        return _anew(file)
-    except sqlite3.DatabaseError:
-        return _anew(file)
+    return _anew(file)
 
 
 def _anew(file: Path) -> sqlite3.Connection:
