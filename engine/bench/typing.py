@@ -68,12 +68,12 @@ class Replay:
     """Requests that ended with any other error."""
     n_lost: int = 0
     """Requests without an end, and files that are not as they were."""
-    handler_ms: list[float] = Factory(list)
-    """For each key: until the server had handled all of it."""
+    handled_ms: list[float] = Factory(list)
+    """For each key: until the server had handled all of it, with the ways there and back."""
+    busy_ms: list[float] = Factory(list)
+    """For each key: how long the server's event loop worked, since the key before was handled."""
     shown_ms: list[float] = Factory(list)
     """From a request to its suggestion."""
-    cpu_s: float = 0.0
-    """Processor time of all servers while they were typed at."""
     halfway_mb: list[float] = Factory(list)
     """Memory of each server when half is typed: its caches are full then, and what is added until the end is a leak."""
     end_mb: list[float] = Factory(list)
@@ -133,6 +133,8 @@ class _Editor:
         self._newest: _Asked | None = None
         self._suggestion: Edit | None = None
         self._news = asyncio.Event()
+        self._busy_ms = 0.0
+        """Of the server, when the key before was handled."""
         self._server: LanguageServer
 
     async def run(self, sources: list[str], n_keys: int, options: Any, environment: Mapping[str, str] | None) -> None:
@@ -140,7 +142,7 @@ class _Editor:
         found = self._found
         self._server = server = await LanguageServer.start(options, environment)
         server.on_notification = self._take_notification
-        halfway_mb, start_s = 0.0, server.cpu_s()
+        halfway_mb = 0.0
         try:
             self._rng.shuffle(sources)
             for n_done in range(0, n_keys, _KEYS_A_FILE):
@@ -150,7 +152,6 @@ class _Editor:
                     halfway_mb = server.resident_mb()
             found.halfway_mb.append(halfway_mb)
             found.end_mb.append(server.resident_mb())
-            found.cpu_s += server.cpu_s() - start_s
             found.n_doubled += server.n_doubled
         finally:
             await server.stop()
@@ -161,6 +162,7 @@ class _Editor:
         self._version += 1
         document = {"uri": self._uri, "languageId": "python", "version": self._version, "text": source}
         self._server.notify("textDocument/didOpen", {"textDocument": document})
+        self._busy_ms = self._server.busy_ms()
         for _ in range(n_keys):
             before, suggestion, n_accepted = typist.text, self._suggestion, typist.n_accepted
             edit = typist.key(suggestion)
@@ -202,7 +204,9 @@ class _Editor:
 
         def handled(result: Any, error: Any) -> None:
             self._handled = asked.version
-            self._found.handler_ms.append((time.perf_counter() - asked.sent_s) * 1000)
+            self._found.handled_ms.append((time.perf_counter() - asked.sent_s) * 1000)
+            before_ms, self._busy_ms = self._busy_ms, self._server.busy_ms()
+            self._found.busy_ms.append(self._busy_ms - before_ms)
 
         self._server.ask("midfill/status", None, handled)
 

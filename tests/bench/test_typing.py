@@ -26,7 +26,7 @@ async def test_nothing_stale_misplaced_or_doubled(private_folders: PrivateFolder
         engine.otherwise = script
         found = await replay(SOURCES, Pace(n_keys=300, n_editors=2, speed=2.0, seed=1))
         n_fills = len(engine.so_far(Fill))
-    assert found.n_keys == len(found.handler_ms) == 300
+    assert found.n_keys == len(found.handled_ms) == len(found.busy_ms) == 300
     assert found.n_wrong == 0, found.counts()
     assert found.n_shown == len(found.shown_ms) > 0
     assert 0 < n_fills < 300, "an engine call for each pause, not for each key"

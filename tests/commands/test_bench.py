@@ -27,7 +27,7 @@ def test_scenarios_ratios_and_the_same_text(private_folders: PrivateFolders) -> 
         assert 0 < series["median"] <= series["p95"]
     assert report["same_text"] == "3 of 3"
     assert report["typing"]["keys"] == 200 and report["typing"]["wrong"] == 0
-    assert report["scenarios"]["typing, a key handled by the server"]["n"] == 200
+    assert report["scenarios"]["typing, the server busy with a key"]["n"] == 200
     assert set(report["ratios"]["overhead %"]) == {"median", "goal", "at_most", "met"}
     assert private_folders.engines() == [], "its engine has left"
 
