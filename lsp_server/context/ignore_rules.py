@@ -7,6 +7,7 @@ win over those above, later lines over earlier ones, and nothing below an ignore
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -134,7 +135,8 @@ class IgnoreRules:
         lines: list[str] = []
         if not folder:
             lines += self._lines
-            lines += _lines(self.root / self._also) if self._also else []
+            if self._also and _stamp(self.root / self._also) is not None:
+                lines += _lines(self.root / self._also)
         if stamp is not None:
             lines += _lines(file)
         return _Rules(stamp, _patterns(lines))
@@ -144,11 +146,12 @@ class IgnoreRules:
 
 
 def _stamp(file: Path) -> _Stamp:
+    """What tells that a file has changed; None where there is none, or what would block, as a pipe does."""
     try:
         status = os.stat(file)  # noqa: PTH116 - a Path's own costs twice as much, and this runs for many folders
     except (OSError, ValueError):
         return None
-    return status.st_mtime_ns, status.st_size
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
 def _lines(file: Path) -> list[str]:

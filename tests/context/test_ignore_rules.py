@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -71,3 +72,8 @@ def test_odd_files_are_read(tmp_path: Path) -> None:
     assert rules.ignored("a.log")
     assert rules.ignored("документ.txt")
     assert not rules.ignored("a.py")
+
+
+def test_a_pipe_is_no_rules_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".midfillignore")
+    assert not IgnoreRules(tmp_path, ".midfillignore", also=".midfillignore").ignored("a.py")
