@@ -93,8 +93,7 @@ class Stage:
         self.buffer = with_cursor
 
     async def _close(self, _: steps.Close) -> None:
-        document = types.TextDocumentIdentifier(self.buffer.uri)
-        self.desk.client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+        self.desk.close(self.buffer.uri)
         del self.buffers[self.buffer.uri]
 
     async def _type(self, step: steps.Type) -> None:

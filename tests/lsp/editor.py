@@ -101,6 +101,10 @@ class Editor:
         item = types.TextDocumentItem(uri, language, 1, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
+    def close(self, uri: str = URI) -> None:
+        """Close a document."""
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
     def replace(self, start: tuple[int, int], end: tuple[int, int], text: str, uri: str = URI) -> None:
         """Edit a document."""
         self._versions[uri] += 1

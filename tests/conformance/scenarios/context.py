@@ -34,6 +34,17 @@ SCENARIOS: Final[list[Scenario]] = [
              path="app.py", files={"shapes.py": _SHAPES}),
     scenario("G8", "CRLF", _USE, Open("shapes.py", _SHAPES.replace("\n", "⏎")), Open("app.py"), Learned('unit="mm"'),
              Prompt(lacks=("\r",)), path="app.py", files={}, line_end="\r\n"),
+    # H3: what is never entered
+    *(
+        scenario("H3", f"{folder} is not entered", _USE.replace("total_area(", "total_area(other_area"),
+                 Learned('unit="mm"'), Prompt(lacks=("hidden_one",)), path="app.py",
+                 files={"shapes.py": _SHAPES, f"{folder}/other.py": "def other_area(hidden_one):\n    return 1\n"})
+        for folder in ("node_modules/other", ".git/hooks", ".venv/lib", "__pycache__", "target/debug")
+    ),
+    scenario("H3", "an ignored folder is not entered", _USE.replace("total_area(", "total_area(other_area"),
+             Learned('unit="mm"'), Prompt(lacks=("hidden_one",)), path="app.py",
+             files={".gitignore": "/gen*/\n", "shapes.py": _SHAPES,
+                    "generated/other.py": "def other_area(hidden_one):\n    return 1\n"}),
     # I2: ignored is not secret
     scenario("I2", "an ignored file that is open", _USE, Open("shapes.py", _SHAPES), Open("app.py"),
              Learned('unit="mm"'),

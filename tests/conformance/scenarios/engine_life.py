@@ -82,4 +82,6 @@ SCENARIOS: Final[list[Scenario]] = [
     # G7: why it can't start
     scenario("G7", "no such model", "x = │⏎", Remove(), Ask(error=FAILED, invoked=True), State("failed"),
              Messages(1, "/no/such/model"), alone=True, messages=True),
+    scenario("G7", "no such model, while typing", "x = │⏎", Remove(), Ask(shows=None), State("failed"), Type("1"),
+             Ask(shows=None), Messages(1, "/no/such/model"), alone=True, messages=True),
 ]

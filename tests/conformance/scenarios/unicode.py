@@ -41,4 +41,7 @@ SCENARIOS: Final[list[Scenario]] = [
              Reads("a = '\u2028\u0085\fx│'"), plays=["x"]),
     # D6: an encoding that nobody knows
     inserts("D6", "latin1", "s = '测试é│'", "😀", "s = '测试é😀│'", encoding="latin1"),
+    scenario("D6", "ascii, while typing", "s = '│'", Ask(shows="😀é"), Type("😀"), Ask(shows="é"), Accept(),
+             Reads("s = '😀é│'"),
+             plays=["😀é"], encoding="ascii"),
 ]
