@@ -35,7 +35,6 @@ _NAMES: Final = {
     ".terraformrc",
     "terraform.rc",
     "kubeconfig",
-    "shadow",
     "master.key",
     "wp-config.php",
 }
@@ -44,7 +43,7 @@ _PATTERN: Final = re.compile(
     r"""
       \.env(?!\.(?:example|sample|template|tmpl|dist|defaults?|schema)$)(?:[.\-_].*)? | [^/]*\.env
     | id_(?:rsa|dsa|ecdsa|ed25519)[^/]*(?<!\.pub)
-    | .*\.(?:pem|key|p8|p12|pfx|pkcs12|ppk|jks|keystore|bks|kdbx?|gpg|pgp|asc|ovpn|agekey|kubeconfig|secret|keytab)
+    | .*\.(?:pem|key|p8|p12|pfx|pkcs12|ppk|jks|keystore|bks|kdbx?|gpg|pgp|ovpn|agekey|kubeconfig|secret|keytab)
     | .*\.tfstate(?:\..*)? | .*\.tfvars(?:\.json)?
     | (?:.*[.\-_])?service[-_]?account(?:[.\-_].*)?\.json
     | (?:.*[.\-_])?(?:secrets?|credentials?|passwords?)(?:[.\-_][\w.\-]*)?
