@@ -12,7 +12,7 @@ import attrs
 from attrs import frozen
 from lsprotocol import types
 
-from engine.protocol import Candidate, Fill, Model, Reason, Result, Span
+from engine.protocol import Candidate, Fill, Model, Reason, Result
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_link import EngineLink
 from lsp_server.failures import content_modified, left_alone, request_cancelled
@@ -20,7 +20,7 @@ from lsp_server.frames import FrameStream, FrameTarget
 from lsp_server.in_flight import InFlight, Kind
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
-from lsp_server.shaping import Place, shape
+from lsp_server.shaping import Place, shape, shaped_text
 from lsp_server.surroundings import Surroundings
 
 
@@ -106,5 +106,4 @@ class Fills:
 
 
 def _shaped(candidate: Candidate, place: Place) -> Candidate:
-    spans = shape((Span(candidate.text, settled=True),), place)
-    return attrs.evolve(candidate, text="".join(span.text for span in spans))
+    return attrs.evolve(candidate, text=shaped_text(candidate.text, place))

@@ -11,14 +11,15 @@ Must not know: LSP messages. Runs in the event loop. While somebody types:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 from attrs import frozen
 from pygls.exceptions import JsonRpcException
 
 from engine.client import EngineError
-from engine.protocol import Candidate, Model, Priority, Reason, Result, Span
+from engine.protocol import Model, Priority, Reason, Result
 from lsp_server.completions.computation import Computation
 from lsp_server.completions.session import Session
 from lsp_server.completions.suggestion import Suggestion
@@ -32,7 +33,7 @@ from lsp_server.in_flight import InFlight, Kind
 from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
-from lsp_server.shaping import Place, SyntaxCheck, shape, why_not
+from lsp_server.shaping import Place, SyntaxCheck, shape, shaped_text, why_not
 from lsp_server.surroundings import Surroundings
 from lsp_server.usage import Accepted, Decision, Source, Usage
 
@@ -76,6 +77,8 @@ class Completions:
         self._link, self._in_flight, self._send_frame = link, in_flight, send_frame
         self._around, self._usage = surroundings, usage
         self._syntax = SyntaxCheck()
+        self._checking = ThreadPoolExecutor(1, "syntax")
+        """Where texts are parsed: it may take longer than a keystroke may wait."""
         self._sessions: dict[str, Session] = {}
 
     async def answer(self, wanted: Wanted) -> Answer:
@@ -212,20 +215,24 @@ class Completions:
             preview=session.wants_frames,
             priority=Priority.COMPLETION,
         )
+        self._checking.submit(self._syntax.prepare, wanted.place)
         result, model = await self._link.fill(fill, computation.show)
-        found = self._judged(wanted, result, model, config)
+        found = await self._judged(wanted, result, model, config)
         if found.texts:
             session.suggestion = found
         return found
 
-    def _judged(self, wanted: Wanted, result: Result, model: Model, config: ServerConfig) -> Suggestion:
+    async def _judged(self, wanted: Wanted, result: Result, model: Model, config: ServerConfig) -> Suggestion:
         """What of a result is fit to be shown."""
-        place = wanted.place
         texts: dict[str, None] = {}
         reasons: list[Nothing] = []
         for candidate in result.candidates:
-            text = _text(shape((Span(candidate.text, settled=True),), place))
-            why = why_not(text, place) or self._doubt(candidate, text, place, wanted, model, config)
+            text = shaped_text(candidate.text, wanted.place)
+            why = why_not(text, wanted.place)
+            if why is None and config.gate and not wanted.invoked and candidate.probability < model.least_probability:
+                why = Nothing.UNSURE
+            if why is None and await self._adds_errors(text, wanted.place):
+                why = Nothing.SYNTAX
             if why is None:
                 texts[text] = None
             else:
@@ -236,13 +243,9 @@ class Completions:
             nothing = Nothing.DEADLINE if late else next(iter(reasons), Nothing.BLANK)
         return Suggestion(wanted.cursor, tuple(texts), result.model, result.n_steps, nothing)
 
-    def _doubt(
-        self, candidate: Candidate, text: str, place: Place, wanted: Wanted, model: Model, config: ServerConfig
-    ) -> Nothing | None:
-        """The gate: what is asked for by hand passes, but for text that would break the syntax."""
-        if config.gate and not wanted.invoked and candidate.score < getattr(model, "least_score", -1e9):
-            return Nothing.UNSURE
-        return Nothing.SYNTAX if self._syntax.adds_errors(text, place) else None
+    async def _adds_errors(self, text: str, place: Place) -> bool:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._checking, self._syntax.adds_errors, text, place)
 
     def _stream(self, wanted: Wanted) -> FrameStream | None:
         if wanted.token is None:
@@ -260,10 +263,6 @@ class Completions:
         return FrameStream(
             target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
         )
-
-
-def _text(spans: Iterable[Span]) -> str:
-    return "".join(span.text for span in spans)
 
 
 def _model(session: Session) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from engine.protocol import Span
 from lsp_server.completions.cursor_text import CursorText
 from lsp_server.outcomes import Nothing
-from lsp_server.shaping import Place, shape
+from lsp_server.shaping import Place, shaped_text
 
 
 @frozen
@@ -29,8 +28,7 @@ class Suggestion:
             if n is not None and n < len(text):
                 rest = text[n:]
                 if now.after != self.cursor.after:  # an editor has added closers that the text brings along
-                    spans = shape((Span(rest, settled=True),), Place(now.before, now.after, language))
-                    rest = "".join(span.text for span in spans)
+                    rest = shaped_text(rest, Place(now.before, now.after, language))
                 if rest.strip():
                     left[rest] = None
         return tuple(left)

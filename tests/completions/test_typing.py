@@ -28,14 +28,14 @@ def ask_with_menu(editor: Editor, start: int, cursor: int, text: str, token: str
 
 async def test_typing_through_needs_no_engine(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
-    editor.open("x\n")
-    engine.scripts.append([Answer.of("return total\n    + 1")])
-    assert await editor.ask(0, 1).texts() == ["return total\n    + 1"]
-    for i, left in enumerate(["eturn total\n    + 1", "turn total\n    + 1", "urn total\n    + 1"]):
-        editor.insert(0, 1 + i, "ret"[i])
-        assert await editor.ask(0, 2 + i).texts() == [left]
-    editor.replace((0, 3), (0, 4), "")  # one key taken back
-    assert await editor.ask(0, 3).texts() == ["turn total\n    + 1"]
+    editor.open("\n")
+    engine.scripts.append([Answer.of("return total(\n    1)")])
+    assert await editor.ask(0, 0).texts() == ["return total(\n    1)"]
+    for i, left in enumerate(["eturn total(\n    1)", "turn total(\n    1)", "urn total(\n    1)"]):
+        editor.insert(0, i, "ret"[i])
+        assert await editor.ask(0, 1 + i).texts() == [left]
+    editor.replace((0, 2), (0, 3), "")  # one key taken back
+    assert await editor.ask(0, 2).texts() == ["turn total(\n    1)"]
     assert len(engine.so_far(Fill)) == 1
 
 
