@@ -16,7 +16,7 @@ from lsprotocol.types import PositionEncodingKind as Encoding
 
 _CODECS: Final = {Encoding.Utf8: ("utf-8", 1), Encoding.Utf16: ("utf-16-le", 2), Encoding.Utf32: ("utf-32-le", 4)}
 _PIECES: Final = (
-    *("a", "b", " ", "\t", "(", "é", "e\u0301", "\u0301", "中", "\u2028", "\x0c", "\x0b", "\x85", "\x1c", "\0"),
+    *("a", "b", " ", "\t", "(", "é", "e\u0301", "\u0301", "中", "\u2028", "\x0c", "\x0b", "\x85", "\x1c", "\x01"),
     *("😀", "𝕏", "👩‍👩‍👧", "\U0010ffff", "\uffff", "\ufeff", "\ud83d"),
     *("\n", "\r\n", "\r", "\n\r", "\r\r\n"),
 )
