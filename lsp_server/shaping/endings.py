@@ -57,6 +57,9 @@ def endings(text: str, place: Place) -> Iterator[str]:
     for form in forms:
         for stub in _STUBS:
             yield stub + closers + (form.format(body=body) if "{body}" in form else form)
+    if forms is _BRACES and closers:
+        yield f"; x{closers}{{}}"
+        yield f"; x; x{closers}{{}}"
     if len(closers) > 1:
         yield f"{closers[0]}: x{closers[1:]}"
     if place.language == "python":

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from lsp_server.shaping.lines import columns, lead_of, opens_block
+from lsp_server.shaping.lines import begins_with_closer, columns, lead_of, opens_block
 
 _TABS: Final = frozenset({"go", "makefile", "gdscript"})
 _TWO: Final = frozenset(
@@ -87,5 +87,5 @@ def block_steps(lines: list[str]) -> list[int]:
     return [
         columns(lead_of(inner)) - columns(lead_of(outer))
         for outer, inner in pairwise(visible)
-        if opens_block(outer) and not outer.endswith("(")
+        if opens_block(outer) and not outer.endswith("(") and not begins_with_closer(inner)
     ]

@@ -79,16 +79,32 @@ def _rescaled(lines: list[str], movable: list[int], leads: list[str], place: Pla
     elif movable[0]:
         shown.insert(0, place.head + lines[0])
     steps = set(block_steps(shown))
-    if len(steps) != 1 or not unit.steps or (step := steps.pop()) not in _UNITS or step in unit.steps:
+    if len(steps) != 1 or not unit.steps or steps & unit.steps:
         return leads
-    base = min(columns(lead_of(line)) for line in shown)
     size = len(unit.text)
+    if (step := steps.pop()) in _UNITS:
+        base = min(columns(lead_of(line)) for line in shown)
+    elif step > 0 and (found := _own_unit(shown, place)):
+        base, step = 0, found
+    else:
+        return leads
 
     def scaled(lead: str) -> str:
         levels, more = divmod(len(lead) - base, step)
         return " " * (base + levels * size + more) if levels > 0 else lead
 
     return [lead if typed and not at else scaled(lead) for at, lead in enumerate(leads)]
+
+
+def _own_unit(shown: list[str], place: Place) -> int | None:
+    """The unit of a model that has counted in its own from column 0 on, so that only the first line stands right."""
+    level = columns(lead_of(shown[0])) // len(place.unit.text)
+    for unit in _UNITS:
+        counted = [" " * (level * unit) + shown[0].lstrip(" \t"), *shown[1:]]
+        whole = all(columns(lead_of(line)) % unit == 0 for line in counted if line.strip())
+        if unit not in place.unit.steps and whole and set(block_steps(counted)) == {unit}:
+            return unit
+    return None
 
 
 def _behind_typed(lead: str, place: Place) -> str:

@@ -2,7 +2,8 @@
 
 Must not know: the model, what is done about it. While somebody types, the document is broken at the cursor nearly
 always, and a suggestion may end before its statement does. So a text is let off if the document has no more errors with
-it than without, be it as it is or finished in some simple way; and when it takes too long to tell.
+it than with nothing or with a mere name in its place, be it as it is or finished in some simple way; and when it takes
+too long to tell.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ _BEFORE: Final = 48 * 1024
 _AFTER: Final = 16 * 1024
 _HOPELESS: Final = 0.3
 """Share of a document that makes no sense, as it stands, from which on nothing can be told."""
+_LEAST_HOPELESS: Final = 400
+"""Bytes that make no sense in a document that has only just begun."""
+_NAME: Final = " x "
 _MOST_S: Final = 0.02
 """Of the processor's time, for one check."""
 _MOST_TREES: Final = 4
@@ -40,11 +44,12 @@ class SyntaxCheck:
         if place.language not in GRAMMARS or place.open_string:
             return False
         without = self._errors(place, "")
-        if without.size > _HOPELESS * (len(place.before) + len(place.after)):
+        if without.size > max(_LEAST_HOPELESS, _HOPELESS * (len(place.before) + len(place.after))):
             return False
         end = time.thread_time() + _MOST_S
+        fewest = min(without.count, self._errors(place, _NAME).count) if without.count else 0
         for ending in endings(text, place):
-            if self._errors(place, text + ending).count <= without.count or time.thread_time() > end:
+            if self._errors(place, text + ending).count <= fewest or time.thread_time() > end:
                 return False
         return True
 

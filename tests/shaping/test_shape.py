@@ -115,6 +115,12 @@ OTHER_LANGUAGES = [
         '⏎          "x": [⏎              1⏎          ]⏎      }',
         '⏎        "x": [⏎          1⏎        ]⏎      }',
     ),
+    (
+        "javascript",
+        "function g() {⏎  return 0;⏎}⏎function f(a) {⏎  │⏎}⏎",
+        "if (a) {⏎        return 1;⏎    }",
+        "if (a) {⏎    return 1;⏎  }",
+    ),
     ("javascript", "if (x) {⏎  │⏎}⏎", "y();⏎}", "y();"),
     ("javascript", "function f() {⏎  if (x) {⏎    │⏎}⏎", "y();⏎  }", "y();⏎  }"),
     ("javascript", "foo(function() {│});", "⏎  bar();⏎});", "⏎  bar();⏎"),
