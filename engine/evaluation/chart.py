@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from engine.evaluation.gate import Shown
 
-_LEFT, _TOP, _SIDE, _RIGHT, _BOTTOM = 56, 28, 360, 200, 52
+_LEFT, _TOP, _SIDE, _RIGHT, _BOTTOM = 56, 28, 360, 260, 52
 _COLOURS: Final = ("#1f6feb", "#d4622a", "#2a9d5c", "#8957e5", "#b08800", "#c93c70")
 _LEAST_SHOWN: Final = 5
 """Points of fewer texts are left out: they say nothing."""
