@@ -34,5 +34,5 @@ class Nothing(enum.StrEnum):
     """It would add syntax errors."""
     UNSURE = "unsure"
     """The model's score is below the gate."""
-    DISAGREES = "disagrees"
-    """It does not extend the item that is selected in the completion menu."""
+    REJECTED = "rejected"
+    """The user has refused it here."""

@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 from attrs import frozen
 from pygls.exceptions import JsonRpcException
 
 from engine.client import EngineError
-from engine.protocol import Model, Priority, Reason, Result
+from engine.protocol import Priority
 from lsp_server.completions.computation import Computation
+from lsp_server.completions.judge import Judge
 from lsp_server.completions.session import Session
 from lsp_server.completions.suggestion import Suggestion
 from lsp_server.completions.wanted import Wanted, wanted
-from lsp_server.config import ServerConfig
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_fill import fill_around
 from lsp_server.engine_link import EngineLink
@@ -33,7 +32,7 @@ from lsp_server.in_flight import InFlight, Kind
 from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
-from lsp_server.shaping import Place, SyntaxCheck, shape, shaped_text, why_not
+from lsp_server.shaping import shape
 from lsp_server.surroundings import Surroundings
 from lsp_server.usage import Accepted, Decision, Source, Usage
 
@@ -76,9 +75,7 @@ class Completions:
     ) -> None:
         self._link, self._in_flight, self._send_frame = link, in_flight, send_frame
         self._around, self._usage = surroundings, usage
-        self._syntax = SyntaxCheck()
-        self._checking = ThreadPoolExecutor(1, "syntax")
-        """Where texts are parsed: it may take longer than a keystroke may wait."""
+        self._judge = Judge()
         self._sessions: dict[str, Session] = {}
 
     async def answer(self, wanted: Wanted) -> Answer:
@@ -112,11 +109,11 @@ class Completions:
             session = self._sessions[key] = Session(self._usage)
         stream = self._stream(wanted)
         session.wants_frames = stream is not None
-        ready = session.ready(wanted)
+        ready, why = session.ready(wanted), session.why_nothing(wanted.cursor)
         try:
-            if ready and not wanted.invoked:
+            if not wanted.invoked and (ready or why is not None):
                 self._in_flight.overtake(key)
-                answer = Answer(ready[:1], "session", model=_model(session))
+                answer = Answer(ready[:1], "session", None if ready else why, _model(session))
             else:
                 answer = await self._in_flight.run(key, Kind.COMPLETION, self._made(session, wanted, ready, stream))
             text = next(iter(answer.texts), "")
@@ -125,6 +122,7 @@ class Completions:
         finally:
             if stream is not None:
                 stream.close()
+        session.at = wanted.cursor
         session.screen.show(text, document.language, answer.model)
         return attrs.evolve(answer, texts=tuple(wanted.lead + text for text in answer.texts))
 
@@ -161,10 +159,10 @@ class Completions:
             session.screen.accept(kind)
 
     def rejected(self, document: Document) -> None:
-        """The user wants none of what is shown: do not offer it again."""
+        """The user wants none of what is shown: offer nothing here until the text changes."""
         session = self._sessions.get(key_of(document.uri))
         if session is not None:
-            session.forget()
+            session.reject()
 
     def _refusal(self, wanted: Wanted) -> Nothing | None:
         if not wanted.invoked and not self._around.config().completes(wanted.document.language):
@@ -215,37 +213,11 @@ class Completions:
             preview=session.wants_frames,
             priority=Priority.COMPLETION,
         )
-        self._checking.submit(self._syntax.prepare, wanted.place)
+        self._judge.prepare(wanted.place)
         result, model = await self._link.fill(fill, computation.show)
-        found = await self._judged(wanted, result, model, config)
-        if found.texts:
-            session.suggestion = found
+        found = await self._judge.suggestion(wanted, result, model, gate=config.gate and not wanted.invoked)
+        session.found(found)
         return found
-
-    async def _judged(self, wanted: Wanted, result: Result, model: Model, config: ServerConfig) -> Suggestion:
-        """What of a result is fit to be shown."""
-        texts: dict[str, None] = {}
-        reasons: list[Nothing] = []
-        for candidate in result.candidates:
-            text = shaped_text(candidate.text, wanted.place)
-            why = why_not(text, wanted.place)
-            if why is None and config.gate and not wanted.invoked and candidate.probability < model.least_probability:
-                why = Nothing.UNSURE
-            if why is None and await self._adds_errors(text, wanted.place):
-                why = Nothing.SYNTAX
-            if why is None:
-                texts[text] = None
-            else:
-                reasons.append(why)
-        nothing = None
-        if not texts:
-            late = result.reason is Reason.DEADLINE and not reasons
-            nothing = Nothing.DEADLINE if late else next(iter(reasons), Nothing.BLANK)
-        return Suggestion(wanted.cursor, tuple(texts), result.model, result.n_steps, nothing)
-
-    async def _adds_errors(self, text: str, place: Place) -> bool:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._checking, self._syntax.adds_errors, text, place)
 
     def _stream(self, wanted: Wanted) -> FrameStream | None:
         if wanted.token is None:

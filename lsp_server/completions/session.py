@@ -11,6 +11,7 @@ from lsp_server.completions.on_screen import OnScreen
 from lsp_server.completions.rhythm import Rhythm
 from lsp_server.completions.suggestion import Suggestion
 from lsp_server.completions.wanted import Wanted
+from lsp_server.outcomes import Nothing
 from lsp_server.usage import Usage
 
 
@@ -23,6 +24,10 @@ class Session:
         self.suggestion: Suggestion | None = None
         """The newest one that says something. Kept when a key contradicts it: the key may be taken back."""
         self.computation: Computation | None = None
+        self.at: CursorText | None = None
+        """Where the last request was answered."""
+        self._silent: tuple[CursorText, Nothing | None] | None = None
+        """Where there is nothing to show, and why."""
         self.wants_frames = False
         """The client watches the region converge: also what is begun before it asks needs frames."""
 
@@ -53,8 +58,25 @@ class Session:
         if computation is not None and not computation.has_waiters and computation.cursor != cursor:
             computation.cancel()
 
+    def found(self, suggestion: Suggestion) -> None:
+        """The engine has answered."""
+        if suggestion.texts:
+            self.suggestion = suggestion
+        elif suggestion.nothing is not Nothing.DEADLINE:
+            self._silent = suggestion.cursor, suggestion.nothing
+
+    def why_nothing(self, cursor: CursorText) -> Nothing | None:
+        """Why nothing is said here, where that is known already: the engine would say the same again."""
+        return self._silent[1] if self._silent is not None and self._silent[0] == cursor else None
+
+    def reject(self) -> None:
+        """The user wants none of it, here."""
+        if self.at is not None:
+            self._silent = self.at, Nothing.REJECTED
+        self.forget()
+
     def forget(self) -> None:
-        """The user wants none of it."""
+        """Stop, and start from nothing."""
         self.suggestion = None
         self.screen.pass_over()
         if self.computation is not None:

@@ -17,11 +17,24 @@ def tell(editor: Editor, what: str, **more: str) -> None:
 async def test_what_is_refused_is_not_offered_again(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
     editor.open("x = \n")
-    engine.scripts.extend([[Answer.of("one")], [Answer.of("two")]])
+    engine.scripts.extend([[Answer.of("one")], [Answer.of("two")], [Answer.of("three")]])
     assert await editor.ask(0, 4).texts() == ["one"]
     assert await editor.ask(0, 4).texts() == ["one"]
     tell(editor, "didReject")
-    assert await editor.ask(0, 4).texts() == ["two"]
+    assert await editor.ask(0, 4).answer is None
+    assert await editor.ask(0, 4, kind=Invoked).texts() == ["two"]
+    tell(editor, "didReject")
+    editor.insert(0, 4, "y")
+    assert await editor.ask(0, 5).texts() == ["three"]
+
+
+async def test_what_says_nothing_is_asked_once(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("x = \n")
+    engine.scripts.append([Answer.of("  ")])
+    assert await editor.ask(0, 4).answer is None
+    assert await editor.ask(0, 4).answer is None
+    assert len(engine.so_far(Fill)) == 1
 
 
 async def test_the_last_requests_and_why_nothing_was_shown(engine: ScriptedEngine, start_editor: StartEditor) -> None:
@@ -30,7 +43,6 @@ async def test_the_last_requests_and_why_nothing_was_shown(engine: ScriptedEngin
     engine.scripts.extend([[Answer.of("one")], [Answer.of("  ")], [Fail(ErrorCode.INTERNAL)]])
     await editor.ask(0, 4).answer
     await editor.ask(0, 4).answer
-    tell(editor, "didReject")
     await editor.ask(0, 0, kind=Invoked).answer
     await editor.ask(0, 1).answer
     status = await editor.request("midfill/status").answer
