@@ -13,8 +13,7 @@ from lsp_server.shaping.place import Place
 from lsp_server.shaping.scanner import PAIRS, is_quote, open_string, tokens
 
 _CLOSERS: Final = {opener: closer for closer, opener in PAIRS.items()}
-_STUBS: Final = ("", "x", " x")
-"""What is missing most often: nothing, the rest of a name, a name."""
+_WHOLE: Final = frozenset(")]}\"'`")
 _PYTHON: Final = ("", ",", ":{body}", ": x,", "():{body}", " in x:{body}", " import x", " else x", "=x")
 _PYTHON_LINES: Final = ("{line}def x():{body}", "{line}finally:{body}", "{line}pass")
 _BRACES: Final = ("", ";", ",", "{}", "(){}", "(x){}", " = x;", ": x", ": x;", ": x,", " => x", " in x{}", " of x){}")
@@ -55,7 +54,7 @@ def endings(text: str, place: Place) -> Iterator[str]:
     forms = _PYTHON if place.language == "python" else _WORDS.get(place.language, _BRACES)
     body = f"\n{lead}{place.unit.text}pass"
     for form in forms:
-        for stub in _STUBS:
+        for stub in _stubs(text):
             yield stub + closers + (form.format(body=body) if "{body}" in form else form)
     if forms is _BRACES and closers:
         yield f"; x{closers}{{}}"
@@ -65,6 +64,14 @@ def endings(text: str, place: Place) -> Iterator[str]:
     if place.language == "python":
         for form in _PYTHON_LINES:
             yield closers + form.format(body=body, line="\n" + lead)
+
+
+def _stubs(text: str) -> tuple[str, ...]:
+    """What is missing at the end of a text before anything else: a name, or nothing."""
+    last = text.rstrip()[-1:]
+    if last in _WHOLE:
+        return ("",)
+    return ("", " x") if last.isalnum() or last == "_" else ("x", "")
 
 
 def _left_open(text: str, language: str) -> list[str]:

@@ -74,3 +74,9 @@ class Place:
     def open_string(self) -> str:
         """The triple quote of the string that the cursor is in; empty: it is in none."""
         return open_string(self.before)
+
+    @cached_property
+    def in_comment(self) -> bool:
+        """Whether the cursor is in a comment of the kind that has an end."""
+        near = self.before[-_UNIT_BEFORE:]
+        return near.rfind("/*") > near.rfind("*/")

@@ -23,7 +23,7 @@ _HOPELESS: Final = 0.3
 _LEAST_HOPELESS: Final = 400
 """Bytes that make no sense in a document that has only just begun."""
 _NAME: Final = " x "
-_MOST_S: Final = 0.02
+_MOST_S: Final = 0.012
 """Of the processor's time, for one check."""
 _MOST_TREES: Final = 4
 
@@ -41,7 +41,7 @@ class SyntaxCheck:
 
     def adds_errors(self, text: str, place: Place) -> bool:
         """Whether `text` brings errors of its own. False where no grammar is known."""
-        if place.language not in GRAMMARS or place.open_string:
+        if place.language not in GRAMMARS or place.open_string or place.in_comment:
             return False
         without = self._errors(place, "")
         if without.size > max(_LEAST_HOPELESS, _HOPELESS * (len(place.before) + len(place.after))):

@@ -46,6 +46,7 @@ FINE = [
     ("java", "class A {⏎  void f() {⏎    │⏎  }⏎}⏎", "int x = 1;"),
     ("java", "class A {⏎  void f() {⏎    │⏎  }⏎}⏎", "for (int i = 0; i < 3"),
     ("c", "int main(void) {⏎  │⏎}⏎", "return 0;"),
+    ("c", "/* Say │⏎int main(void) {⏎  return 0;⏎}⏎", "what (it does"),
     ("cpp", "int main() {⏎  │⏎}⏎", "std::vector<int> x{1, 2};"),
     ("csharp", "class A {⏎  void F() {⏎    │⏎  }⏎}⏎", "var x = 1;"),
     ("go", "package a⏎⏎func f() {⏎→│⏎}⏎", "if x := g(); x != nil {⏎→→return⏎→}"),
