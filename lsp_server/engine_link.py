@@ -118,16 +118,13 @@ class EngineLink:
         self._outage_told = False
         connecting, self._connecting = self._connecting, None
         client, self._client = self._client, None
+        if client is not None:
+            self._leave(self._in_background(self._part(client, stop_engine)))
+        elif self.state is not LinkState.STOPPED and not self._leaving:
+            self._set_state(LinkState.STOPPED)
         if connecting is not None:
             connecting.cancel()
-            self._leaving.add(connecting)
-            connecting.add_done_callback(self._leaving.discard)
-        if client is not None:
-            leaving = self._in_background(_part(client, stop_engine=stop_engine))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
-        if self.state is not LinkState.STOPPED:
-            self._set_state(LinkState.STOPPED)
+            self._leave(connecting)
 
     async def close(self) -> None:
         """Cancel what is open and let go. The engine lives on."""
@@ -139,6 +136,17 @@ class EngineLink:
         if client is not None:
             await client.close()
         await asyncio.gather(*self._chores, return_exceptions=True)  # not cancelled: they let go of sockets
+
+    def _leave(self, ending: asyncio.Task[Any]) -> None:
+        self._leaving.add(ending)
+        ending.add_done_callback(self._leaving.discard)
+
+    async def _part(self, client: EngineClient, stop_engine: bool) -> None:
+        if stop_engine:
+            with contextlib.suppress(TimeoutError, EngineError):
+                await asyncio.wait_for(client.shutdown(), _SHUTDOWN_TIMEOUT_S)
+        await client.close()
+        self._set_state(LinkState.STOPPED)  # nobody else has set it: a new start waits for this end
 
     def _connected(self, task: asyncio.Task[EngineClient]) -> None:
         if self._connecting is task:
@@ -216,13 +224,6 @@ class EngineLink:
             self._outage_told = True
             self._listeners.outage(message)
         self._listeners.state(self)
-
-
-async def _part(client: EngineClient, *, stop_engine: bool) -> None:
-    if stop_engine:
-        with contextlib.suppress(TimeoutError, EngineError):
-            await asyncio.wait_for(client.shutdown(), _SHUTDOWN_TIMEOUT_S)
-    await client.close()
 
 
 def _within(fill: Fill, limits: Limits) -> Fill:
