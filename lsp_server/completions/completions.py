@@ -11,14 +11,14 @@ Must not know: LSP messages. Runs in the event loop. While somebody types:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 from attrs import frozen
 from pygls.exceptions import JsonRpcException
 
 from engine.client import EngineError
-from engine.protocol import Priority
+from engine.protocol import Priority, Span
 from lsp_server.completions.computation import Computation
 from lsp_server.completions.judge import Judge
 from lsp_server.completions.session import Session
@@ -32,7 +32,7 @@ from lsp_server.in_flight import InFlight, Kind
 from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
 from lsp_server.protocol_types import FrameParams
-from lsp_server.shaping import shape
+from lsp_server.shaping import Place, shape, why_not
 from lsp_server.surroundings import Surroundings
 from lsp_server.usage import Accepted, Decision, Source, Usage
 
@@ -231,10 +231,16 @@ class Completions:
             line_end=document.line_end_at(region.start.line),
             lead=wanted.lead,
         )
-        place = wanted.place
         return FrameStream(
-            target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
+            target, self._send_frame, lambda: document.version == version, lambda spans: _framed(spans, wanted.place)
         )
+
+
+def _framed(spans: Sequence[Span], place: Place) -> tuple[Span, ...]:
+    """A frame for its place; empty while it only says what follows anyway, which would not be shown in the end."""
+    shaped = shape(spans, place)
+    why = why_not("".join(span.text for span in shaped), place)
+    return () if why is Nothing.FOLLOWS_ALREADY else shaped
 
 
 def _model(session: Session) -> str:
