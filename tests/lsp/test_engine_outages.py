@@ -18,13 +18,13 @@ async def test_death_in_the_middle_of_a_fill(engine: ScriptedEngine, start_edito
     editor = await start_editor()
     editor.open("x")
     go = asyncio.Event()
-    engine.scripts.extend([[Show("a"), Until(go), Die()], [Answer.of("second try")]])
+    engine.scripts.extend([[Show("a"), Until(go), Die()], [Answer.of("_second")]])
     ask = editor.ask(0, 1, token="t")
     await editor.until_frames(1)
     go.set()
     await editor.until_status("stopped")
     engine.start()
-    assert await ask.texts() == ["second try"]
+    assert await ask.texts() == ["_second"]
     assert [frame.final for frame in editor.frames].count(True) == 1
     assert editor.client.messages == []  # a restart that works is nobody's business
 
@@ -36,7 +36,8 @@ async def test_death_between_fills(engine: ScriptedEngine, start_editor: StartEd
     await engine.stop()
     await editor.until_status("stopped")
     engine.start()
-    assert await editor.ask(0, 1).texts() == ["filled"]
+    editor.insert(0, 1, "y")
+    assert await editor.ask(0, 2).texts() == ["filled"]
     assert engine.n_hellos == 2
 
 
@@ -126,7 +127,8 @@ async def test_restart_by_hand(engine: ScriptedEngine, start_editor: StartEditor
     await editor.until_status("stopped")
     engine.start()
     assert (await restarted.answer).state == "ready"
-    assert await editor.ask(0, 1).texts() == ["filled"]
+    editor.insert(0, 1, "y")
+    assert await editor.ask(0, 2).texts() == ["filled"]
 
 
 async def test_two_editors_on_one_engine(engine: ScriptedEngine, start_editor: StartEditor) -> None:

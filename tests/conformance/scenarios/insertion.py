@@ -80,9 +80,9 @@ SCENARIOS: Final[list[Scenario]] = [
     scenario("A8", "selected item", "x.ap│⏎", Ask(selected="append", shows="pend(1)"), plays=["(1)"]),
     # A9: the lines that it belongs to are gone
     scenario("A9", "line deleted", "a⏎b⏎c│", Begin(), Reached(), Replace("⏎c", ""), End(error=STALE), Cancels(1),
-             Ask(shows="!"), plays=[[Stall()], "!"]),
+             Ask(shows=" = 1"), plays=[[Stall()], " = 1"]),
     scenario("A9", "all deleted", "a⏎b⏎c│", Begin(), Reached(), Replace("a⏎b⏎c", ""), End(error=STALE), Cancels(1),
-             Reads("│"), Ask(shows="!"), plays=[[Stall()], "!"]),
+             Reads("│"), Ask(shows="x = 1"), plays=[[Stall()], "x = 1"]),
     scenario("A9", "lines above deleted", "a⏎b⏎c│", Begin(), Reached(), Replace("a⏎b⏎", ""), End(error=STALE),
              Cancels(1), plays=[[Stall()]]),
     # A10: no blank line at the end
