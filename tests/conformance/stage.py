@@ -181,6 +181,9 @@ class Stage:
         if item.command is not None:
             await self.desk.command(item.command.command, *(item.command.arguments or ())).answer
 
+    async def _reject(self, _: steps.Reject) -> None:
+        self.desk.client.protocol.notify("midfill/didReject", {"textDocument": {"uri": self.buffer.uri}})
+
     async def _configure(self, step: steps.Configure) -> None:
         self.desk.configure({"midfill": step.settings})
 

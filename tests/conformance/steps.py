@@ -151,6 +151,11 @@ class Accept:
 
 
 @frozen
+class Reject:
+    """Refuse what is shown (`midfill/didReject`)."""
+
+
+@frozen
 class Configure:
     """Change the settings while the server runs."""
 
@@ -320,6 +325,7 @@ Step = (
     | End
     | Cancel
     | Accept
+    | Reject
     | Configure
     | Write
     | Go

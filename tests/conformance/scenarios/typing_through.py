@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.protocol import ErrorCode
 from tests.conformance.scenario import Scenario, in_all_encodings, scenario
 from tests.conformance.steps import (
     STALE,
@@ -22,10 +23,11 @@ from tests.conformance.steps import (
     Reached,
     Reads,
     Reasons,
+    Reject,
     Type,
     Undo,
 )
-from tests.engine_script import Answer, Show, Stall
+from tests.engine_script import Answer, Fail, Show, Stall
 
 # fmt: off
 SCENARIOS: Final[list[Scenario]] = [
@@ -83,7 +85,19 @@ SCENARIOS: Final[list[Scenario]] = [
              Ask(shows="total"),
              Accept(), Reads("x = total│⏎"), plays=["total"], otherwise="total"),
     # L6: why nothing is shown
-    scenario("L6", "blank", "x = │⏎", Ask(shows=None), Ask(shows="1"), Reasons(("blank", None)), plays=["", "1"]),
+    scenario("L6", "blank", "x = │⏎", Ask(shows=None), Type("a"), Ask(shows=" + 1"), Reasons(("blank", None)),
+             plays=["", " + 1"]),
+    scenario("L6", "blank, asked again", "x = │⏎", Ask(shows=None), Ask(shows=None), Fills(1), Reasons(("blank",
+             "blank")),
+             Ask(shows="1", invoked=True), plays=["", "1"]),
+    scenario("L6", "refused", "x = │⏎", Ask(shows="1"), Reject(), Ask(shows=None), Fills(1), Reasons((None, "rejected")),
+             Ask(shows="1", invoked=True), plays=["1", "1"]),
+    scenario("L6", "refused, then typed on", "x = │⏎", Ask(shows="total"), Reject(), Type("a"), Ask(shows="b"),
+             plays=["total", "b"]),
+    scenario("L6", "excluded", "x = │⏎", Ask(shows=None), Reasons(("excluded",)), Fills(0), path="example.py",
+             files={".midfillignore": "*.py\n"}, same_text=False),
+    scenario("L6", "no engine", "x = │⏎", Ask(shows=None), Reasons(("no_engine",)),
+             plays=[[Fail(ErrorCode.OUT_OF_MEMORY)]]),
     scenario("L6", "there already", "a()⏎│⏎b()⏎", Ask(shows=None), Reasons(("follows_already",)), plays=["b()"]),
     scenario("L6", "switched off", "x = │⏎", Ask(shows=None), Reasons(("disabled",)), settings={"enabled": False}),
     scenario("L6", "too late", "x = │⏎", Ask(shows=None), Reasons(("deadline",)), plays=[[Stall()]],
