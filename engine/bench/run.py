@@ -26,7 +26,7 @@ from engine.denoisers.causal import CausalDenoiser
 from engine.denoisers.loading import load_denoiser
 from engine.denoisers.uniform import UniformDenoiser
 from engine.models.resolve import resolve
-from engine.protocol import Fill
+from engine.protocol import Candidate, Fill
 
 _REGION_TOKENS: Final = 32
 _OVERHEAD_GOAL: Final = 10.0
@@ -150,13 +150,18 @@ class _Rounds:
             report.scenarios["stock generate(), warm cache"] = Series.of(self._stock_warm, "ms")
             report.ratios["stock / ours, both warm"] = Ratio.of(self._stock_warm, warm, _CAUSAL_GOAL)
             report.ratios["stock / ours, both warm, right guess"] = Ratio.of(self._stock_warm, guessed, _CAUSAL_GOAL)
-        ours = [run.result.candidates[0].text if run.result.candidates else "" for run in self._warm]
+        ours = [made.text if (made := _made(run)) else "" for run in self._warm]
         same = sum(a == b for a, b in zip(ours, self._stock_texts, strict=True))
         report.same_text = f"{same} of {len(ours)}"
 
 
 def _n_tokens(run: Timed) -> int:
-    return run.result.candidates[0].n_tokens if run.result.candidates else 0
+    return made.n_tokens if (made := _made(run)) else 0
+
+
+def _made(run: Timed) -> Candidate | None:
+    """The best text that the model itself has made: copies from the buffer, which took no step, compete with it."""
+    return next((one for one in run.result.candidates if one.n_steps), None)
 
 
 def _timed(work: Callable[[], str]) -> tuple[str, float]:
