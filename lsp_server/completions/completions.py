@@ -187,8 +187,9 @@ class Completions:
                 found = await computation.result()
         except TimeoutError:
             return Answer((), "engine", Nothing.DEADLINE)
-        texts = dict.fromkeys((*shown[:1], *found.texts) if wanted.invoked else found.texts[:1])
-        return Answer(tuple(texts), source, None if texts else found.nothing, found.model, found.n_steps)
+        n_most = self._around.config().alternatives if wanted.invoked else 1
+        texts = tuple(dict.fromkeys((*(shown[:1] if wanted.invoked else ()), *found.texts)))[:n_most]
+        return Answer(texts, source, None if texts else found.nothing, found.model, found.n_steps)
 
     def _begin(self, session: Session, wanted: Wanted) -> Computation:
         computation = Computation(wanted.cursor, wanted.invoked)

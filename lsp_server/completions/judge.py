@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from engine.protocol import Model, Reason, Result
+from engine.protocol import Candidate, Model, Reason, Result
 from lsp_server.completions.suggestion import Suggestion
 from lsp_server.completions.wanted import Wanted
 from lsp_server.outcomes import Nothing
@@ -31,7 +31,7 @@ class Judge:
         texts: dict[str, None] = {}
         reasons: list[Nothing] = []
         for candidate in result.candidates:
-            text = shaped_text(candidate.text, wanted.place)
+            text = shaped_text(_whole_lines(candidate), wanted.place)
             doubted = gate and candidate.probability < model.least_probability
             why = await self._why_not(text, wanted.place, doubted=doubted)
             if why is None:
@@ -52,3 +52,9 @@ class Judge:
         loop = asyncio.get_running_loop()
         wrong = await loop.run_in_executor(self._parsing, self._syntax.adds_errors, text, place)
         return Nothing.SYNTAX if wrong else None
+
+
+def _whole_lines(candidate: Candidate) -> str:
+    """The text, without a last line that the length limit has cut."""
+    whole, cut, _ = candidate.text.rpartition("\n")
+    return whole if cut and not candidate.converged else candidate.text

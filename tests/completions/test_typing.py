@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from lsprotocol import types
 
-from engine.protocol import Cancel, Fill
+from engine.protocol import Cancel, Fill, Reason
 from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import CANCELLED, MODIFIED, Ask, Automatic, Editor, Invoked, text_of
 from tests.scripted_engine import Answer, ScriptedEngine, Show, Stall, Until
@@ -186,6 +186,13 @@ async def test_alternatives_to_what_is_shown(engine: ScriptedEngine, start_edito
     editor.insert(0, 4, "o")
     assert await editor.ask(0, 5).texts() == ["ne"]
     assert await editor.ask(0, 5, kind=Invoked).texts() == ["ne", "n", "nly"]
+
+
+async def test_a_line_that_the_limit_has_cut(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("\n")
+    engine.scripts.append([Answer(("x = 1\ny = 2\nz = some", "x = some"), Reason.LIMIT)])
+    assert await editor.ask(0, 0, kind=Invoked).texts() == ["x = 1\ny = 2", "x = some"]
 
 
 async def test_nothing_at_the_deadline(engine: ScriptedEngine, start_editor: StartEditor) -> None:
