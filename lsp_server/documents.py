@@ -94,11 +94,6 @@ class Document:
         r"""The line end to insert at `line`: its own, else the one before, else `\n`."""
         return line_end(self.lines[line]) or (line_end(self.lines[line - 1]) if line > 0 else "") or "\n"
 
-    def rest_of_line(self, point: Point) -> str:
-        """What follows a place on its line."""
-        line = self.lines[point.line]
-        return line[point.column : len(line) - len(line_end(line))]
-
 
 class Documents:
     """All open documents by uri."""

@@ -104,9 +104,7 @@ class Completions:
         key = key_of(document.uri)
         if (why := self._refusal(wanted)) is not None:
             return Answer((), "none", why)
-        session = self._sessions.get(key)
-        if session is None:
-            session = self._sessions[key] = Session(self._usage)
+        session = self._session(key)
         stream = self._stream(wanted)
         session.wants_frames = stream is not None
         ready, why = session.ready(wanted), session.why_nothing(wanted.cursor)
@@ -128,9 +126,7 @@ class Completions:
 
     def changed(self, document: Document, insertion: Insertion | None) -> None:
         """The document has changed; None: in another way than by one insertion or deletion."""
-        session = self._sessions.get(key_of(document.uri))
-        if session is None:
-            return
+        session = self._session(key_of(document.uri))
         now_s = asyncio.get_running_loop().time()
         session.rhythm.key(now_s)
         if session.suggestion is None and session.computation is None:
@@ -163,6 +159,12 @@ class Completions:
         session = self._sessions.get(key_of(document.uri))
         if session is not None:
             session.reject()
+
+    def _session(self, key: str) -> Session:
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._sessions[key] = Session(self._usage)
+        return session
 
     def _refusal(self, wanted: Wanted) -> Nothing | None:
         if not wanted.invoked and not self._around.config().completes(wanted.document.language):
@@ -208,7 +210,7 @@ class Completions:
             session=document.uri,
             guesses=(guess,) if guess else (),
             max_tokens=config.max_tokens,
-            max_lines=1 if document.rest_of_line(wanted.region.end).strip() else 0,
+            max_lines=wanted.max_lines,
             n_alternatives=config.alternatives if wanted.invoked else 1,
             deadline_ms=max(1, config.deadline_ms - spent_ms) if config.deadline_ms else 0,
             preview=session.wants_frames,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from attrs import frozen
 from lsprotocol.types import ProgressToken
 
@@ -11,6 +13,9 @@ from lsp_server.fills import Region
 from lsp_server.positions import Point
 from lsp_server.shaping import Place
 from lsp_server.windows import Window, cut_window
+
+_GOES_ON: Final = frozenset(" \t_=([,.+-*/%&|<>!@#?~^")
+"""After one of these a line is not over. After a closer or a colon it may be."""
 
 
 @frozen
@@ -45,6 +50,21 @@ class Wanted:
     token: ProgressToken | None
     """Of the frames; None: none are wanted."""
     received_s: float
+
+    @property
+    def max_lines(self) -> int:
+        """Lines that may be asked for; 0: any number.
+
+        One where text follows, and, while somebody types, one where the cursor's line has begun and goes on: what is
+        behind it is less sure and takes longer.
+        """
+        if not self.place.ends_line:
+            return 1
+        head = self.place.head
+        if self.invoked or not head.strip():
+            return 0
+        goes_on = head[-1].isalnum() or head[-1] in _GOES_ON
+        return 1 if goes_on else 0
 
 
 def wanted(

@@ -185,7 +185,9 @@ class Context:
         if not self._config.context or self.why_excluded(document) is not None:
             return held
         names = names_near(document.lines, point.line, point.column)
-        if held.must_look(now_s, point.line, names, returned=returned):
+        grown = held.is_empty_handed and held.n_built < self._indexes.n_built  # the index was not there yet
+        if held.must_look(now_s, point.line, names, returned=returned or grown):
+            held.n_built = self._indexes.n_built
             search = held.looking(now_s, point.line, names)
             question = self._question(document, key, point.line)
             self._worker.submit(functools.partial(self._search, held, search, question, now_s))

@@ -38,6 +38,8 @@ class Held:
 
     snippets: tuple[Snippet, ...] = ()
     n_changes: int = 0
+    n_built: int = 0
+    """Folders looked through when pieces were looked for last."""
     n_searches: int = 0
     looked_s: float = 0.0
     _pieces: tuple[Piece, ...] = ()
@@ -52,6 +54,11 @@ class Held:
     _owed: bool = False
     """What is being looked for may come in at once."""
     _found: Sequence[Piece] | None = None
+
+    @property
+    def is_empty_handed(self) -> bool:
+        """Nothing is quoted, nothing was found, and nobody is looking."""
+        return not self.snippets and not self._found and not self._looking
 
     def must_look(self, now_s: float, line: int, names: Collection[str], *, returned: bool) -> bool:
         """Whether to look for pieces around `line`. Then `looking` and, in the end, `found` follow.

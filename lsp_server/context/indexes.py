@@ -34,6 +34,9 @@ class Indexes:
         self._wanted: set[Path] = set()
         """Folders to look at from the beginning: rules may change under a build."""
 
+        self.n_built = 0
+        """Times that a folder was looked through to its end. Written by the background thread."""
+
     @property
     def any(self) -> bool:
         """Whether there are indexes."""
@@ -72,6 +75,7 @@ class Indexes:
                     worked_s += time.monotonic() - began_s
                     yield
                     began_s = time.monotonic()
+            self.n_built += 1
         finally:
             self._building.discard(folder)
             self._due_s[folder] = time.monotonic() + max(SWEEP_S, _RESTS * worked_s)

@@ -71,6 +71,17 @@ async def test_a_burst_asks_once(engine: ScriptedEngine, start_editor: StartEdit
     assert engine.n_open == 0
 
 
+async def test_the_first_request_waits_for_a_pause_too(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("\n")
+    editor.insert(0, 0, "x")
+    first = editor.ask(0, 1)
+    editor.insert(0, 1, "y")
+    assert await editor.ask(0, 2).texts() == ["filled"]
+    assert await first.error_code() in (MODIFIED, CANCELLED)
+    assert [fill.prefix for fill in engine.so_far(Fill)] == ["xy"]
+
+
 async def test_an_edit_cancels_in_the_engine(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
     editor.open("x\n")

@@ -48,6 +48,16 @@ async def test_definitions_come_from_the_index(context: Context, folder: Path) -
     assert snippet == Snippet("shop/store.py", STORE.rstrip())
 
 
+async def test_an_index_that_comes_after_the_first_look(context: Context, folder: Path) -> None:
+    write(folder, "shop/store.py", STORE)
+    target = opened(context, write(folder, "report.py", USER))
+    context.set_folders([folder])
+    assert context.snippets(target, CURSOR) == ()  # before anything is built
+    assert await context.settled()
+    (snippet,) = await quoted(context, target)
+    assert snippet.path == "shop/store.py"
+
+
 async def test_definitions_come_from_open_buffers_first(context: Context, folder: Path) -> None:
     path = write(folder, "store.py", STORE)
     context.set_folders([folder])

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from engine.protocol import Cancel, ErrorCode, Fill
 from tests.lsp.conftest import StartEditor
-from tests.lsp.editor import CANCELLED, FAILED, INVALID, MODIFIED, Invoked, text_of
+from tests.lsp.editor import CANCELLED, FAILED, INVALID, MODIFIED, Automatic, Invoked, text_of
 from tests.scripted_engine import Answer, Fail, ScriptedEngine, Show, Stall, Until
 
 
@@ -26,12 +26,17 @@ async def test_items_have_a_range_and_a_filter_text(engine: ScriptedEngine, star
     assert not fill.preview and fill.n_alternatives == 1
 
 
-async def test_one_line_where_text_follows(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+async def test_how_many_lines_are_asked_for(engine: ScriptedEngine, start_editor: StartEditor) -> None:
     editor = await start_editor()
-    editor.open("f(a, )\nf(a, \nf(a,   \t\nlast")
-    for line in range(4):
-        await editor.ask(line, 4).answer
-    assert [fill.max_lines for fill in engine.so_far(Fill)] == [1, 0, 0, 0]
+    lines = ["f(a, |)", "f(a, |", "f(a,|  \t", "name|", "    |", "|", "f(a)|", "if x:|", "x = {|"]
+    editor.open("\n".join(line.replace("|", "") for line in lines))
+    asked = []
+    for kind in (Automatic, Invoked):
+        for number, line in enumerate(lines):
+            await editor.ask(number, line.index("|"), kind=kind).answer
+        asked.append([fill.max_lines for fill in engine.so_far(Fill)][-len(lines) :])
+    assert asked[0] == [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert asked[1] == [1, 0, 0, 0, 0, 0, 0, 0, 0]
 
 
 async def test_alternatives_when_invoked(engine: ScriptedEngine, start_editor: StartEditor) -> None:

@@ -84,7 +84,6 @@ def test_any_position_means_some_place(text: str, encoding: Encoding, line: int,
     told = one.position_at(point)
     assert one.point_at(told) == point
     assert line >= len(one.lines) or told.character <= character
-    assert one.rest_of_line(point) == one.lines[point.line][point.column :].rstrip("\r\n")
 
 
 def test_beyond_the_end_of_a_last_line() -> None:
