@@ -13,6 +13,8 @@ import psutil
 import pytest
 from attrs import frozen
 
+import engine.client
+
 _GRACE_S = 5.0
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -68,6 +70,8 @@ class PrivateFolders:
         for process in left:
             _try(process.kill)
         psutil.wait_procs(left, timeout=_GRACE_S)
+        for started in engine.client._started:
+            started.poll()  # else it warns, when the test run ends, of a process that it takes for running
 
 
 @pytest.fixture
