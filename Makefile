@@ -25,7 +25,7 @@ try: install
 	@echo "== The small model (0.5 GB, once)"
 	@$(BIN)/midfill model pull $(SMALL) || echo "== The small model is not to be had: going on with the bundled model, whose text is noise"
 	@mkdir -p $(TRY) && cp docs/shop.py.txt $(TRY)/shop.py
-	@$(BIN)/midfill engine --stop
+	@$(BIN)/midfill engine --stop >/dev/null
 	@echo "== Three holes of $(TRY)/shop.py, from the last to the first; bold is settled, italic is tentative"
 	$(FILL):25 --max-lines 2 --apply
 	$(FILL):20 --max-lines 1 --apply

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import importlib.metadata
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -57,6 +59,8 @@ async def _serve(server: MidfillServer) -> int:
         _log.warning("the editor's process %d has ended; leaving", pid)
         given.end()
 
+    with contextlib.suppress(NotImplementedError):  # not on every system
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, given.end)
     server.on_parent = lambda pid: watching.append(asyncio.create_task(leave_with(pid)))
     try:
         await run_async(wire.ended, given, wire, logging.getLogger("pygls.io_"), server.report_server_error)

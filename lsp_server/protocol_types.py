@@ -26,7 +26,7 @@ RESTART: Final = "midfill/restart"
 DID_ACCEPT: Final = "midfill/didAccept"
 """Notification to the server: what is shown was accepted. Mostly the server sees that by itself, from the text."""
 DID_REJECT: Final = "midfill/didReject"
-"""Notification to the server: what is shown was refused. It is not offered again, and what is begun is stopped."""
+"""Notification to the server: what is shown was refused. It is not offered again unasked."""
 
 
 @frozen

@@ -41,9 +41,10 @@ def test_torch_is_imported_below_the_denoisers_only() -> None:
 
 def test_the_engine_does_not_know_the_server() -> None:
     for file in sources("engine"):
-        assert not {name for name in imported(file) if name.split(".")[0] in ("lsp_server", "pygls", "lsprotocol")}, (
-            file
-        )
+        known = {name for name in imported(file) if name.split(".")[0] in ("lsp_server", "pygls", "lsprotocol")}
+        if file.parent.name == "commands":  # the outermost part: it shows texts as the server does
+            known = {name for name in known if not name.startswith("lsp_server.shaping")}
+        assert not known, file
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from rich.text import Text
 from engine.client import EngineClient
 from engine.commands.view import RegionView, printable
 from engine.protocol import Fill, Frame, Result, Span
+from lsp_server.shaping import Place, shape, shaped_text
 
 _PERIOD_S: Final = 1 / 15
 """Between two drawn frames; more than 15 a second only flicker."""
@@ -29,6 +30,7 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
         return result
     # a row less than there is: the cursor stands below
     view = RegionView(request.prefix, request.suffix, line, console.width, max(console.height - 1, 1))
+    place = _place(request)
     drawn_at = 0.0
     with Live(view.draw(()), console=console, auto_refresh=False, vertical_overflow="crop") as live:
 
@@ -37,7 +39,7 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
             now = time.monotonic()
             if now - drawn_at >= _PERIOD_S:  # the newest frame wins; the last picture is drawn from the result
                 drawn_at = now
-                live.update(view.draw(frame.spans), refresh=True)
+                live.update(view.draw(shape(frame.spans, place)), refresh=True)
 
         result = await fill_to_fit(client, request, on_frame)
         live.update(view.draw((Span(_text(result), settled=True),), final=True))  # drawn, whole, as the view ends
@@ -47,12 +49,15 @@ async def fill_in_view(client: EngineClient, request: Fill, line: int, console: 
 
 
 async def fill_to_fit(client: EngineClient, request: Fill, on_frame: Callable[[Frame], None] | None = None) -> Result:
-    """Run the fill; a line's end that the file has already behind the region is not given a second time."""
+    """Run the fill; its texts come fit for their place, as the language server gives them to an editor."""
+    place = _place(request)
     result = await client.fill(request, on_frame)
-    if request.suffix and not request.suffix.startswith("\n"):
-        return result
-    fitting = tuple(attrs.evolve(one, text=one.text.rstrip("\n")) for one in result.candidates)
+    fitting = tuple(attrs.evolve(one, text=shaped_text(one.text, place)) for one in result.candidates)
     return attrs.evolve(result, candidates=fitting)
+
+
+def _place(request: Fill) -> Place:
+    return Place(request.prefix, request.suffix, request.language)
 
 
 def _text(result: Result) -> str:

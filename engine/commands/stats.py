@@ -94,11 +94,11 @@ def _totals(totals: dict[str, Figures]) -> Table:
     row("dismissed", lambda f: str(f.dismissed))
     row("accepted characters", lambda f: str(f.accepted_characters))
     if every.latency_ms:
-        table.add_row("answered, p50 / p90 / p95 ms")
+        table.add_row("p50 / p90 / p95, about, ms")
     for source in every.latency_ms:
         row(_SOURCES.get(source, f"  {source}"), lambda f, source=source: _times(f, source))  # type: ignore[misc]
     if every.nothing:
-        row("nothing shown", lambda f: _share(f.nothing.total(), f.asked))
+        row("nothing shown", lambda f: _share(f.asked - f.shown, f.asked))
     for reason, _ in every.nothing.most_common():
         row(f"  {reason.replace('_', ' ')}", lambda f, reason=reason: str(f.nothing[reason]))  # type: ignore[misc]
     return table
@@ -131,4 +131,4 @@ def _times(figures: Figures, source: str) -> str:
     times = figures.latency_ms.get(source)
     if times is None:
         return "-"
-    return " / ".join("<1" if one < 1 else f"{one:.0f}" for one in (times.p50, times.p90, times.p95))
+    return " / ".join("<1" if one < 1 else f"{float(f'{one:.1e}'):.0f}" for one in (times.p50, times.p90, times.p95))

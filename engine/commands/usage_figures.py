@@ -18,6 +18,10 @@ from engine.usage import Event, Key, milliseconds_of
 PERIODS: Final = ("today", "7 days", "all")
 _SHARES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95}
 
+OVERTAKEN: Final = ("superseded", "cancelled")
+"""Reasons that say only that somebody typed on."""
+_SAME_AGAIN: Final = "session"
+
 
 @frozen
 class Times:
@@ -40,7 +44,9 @@ class Figures:
     """What happened in one period, in all or for one model or language."""
 
     asked: int = 0
+    """Requests that the next key did not overtake."""
     shown: int = 0
+    """Suggestions; what is typed through one is shown again at each key, and counted once."""
     nothing: Counter[str] = Factory(Counter)
     """Requests that nothing was shown for, by the reason."""
     accepted: Counter[str] = Factory(Counter)
@@ -58,7 +64,7 @@ class Figures:
         for key, n in counts:
             match key.event:
                 case Event.SHOWN:
-                    made.shown += n
+                    made.shown += n if key.detail != _SAME_AGAIN else 0
                     buckets[key.detail][key.bucket] += n
                 case Event.NOTHING:
                     made.nothing[key.detail] += n
@@ -68,7 +74,7 @@ class Figures:
                     made.accepted_characters += n
                 case Event.DISMISSED:
                     made.dismissed += n
-        made.asked = made.shown + made.nothing.total()
+        made.asked = made.shown + made.nothing.total() - sum(made.nothing[reason] for reason in OVERTAKEN)
         made.latency_ms = {source: Times.of(found) for source, found in sorted(buckets.items())}
         return made
 

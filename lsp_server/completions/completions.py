@@ -218,7 +218,7 @@ class Completions:
         )
         self._judge.prepare(wanted.place)
         result, model = await self._link.fill(fill, computation.show)
-        found = await self._judge.suggestion(wanted, result, model, gate=config.gate and not wanted.invoked)
+        found = await self._judge.suggestion(wanted, result, model, gate=config.gate and wanted.gate)
         session.found(found)
         return found
 

@@ -47,6 +47,8 @@ class Wanted:
     place: Place
     """What texts are shaped for."""
     invoked: bool
+    gate: bool
+    """Whether to show nothing that the model doubts."""
     token: ProgressToken | None
     """Of the frames; None: none are wanted."""
     received_s: float
@@ -73,6 +75,7 @@ def wanted(
     *,
     now_s: float,
     invoked: bool = False,
+    gate: bool = True,
     selected: Selected | None = None,
     token: ProgressToken | None = None,
 ) -> Wanted:
@@ -84,4 +87,6 @@ def wanted(
     if lead:
         window = Window(window.prefix + lead, window.suffix)
     place = Place(window.prefix, window.suffix, document.language)
-    return Wanted(document, region, lead, window, CursorText.of(window), place, invoked, token, now_s)
+    return Wanted(
+        document, region, lead, window, CursorText.of(window), place, invoked, gate and not invoked, token, now_s
+    )

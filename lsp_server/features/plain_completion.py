@@ -23,8 +23,9 @@ def register(server: MidfillServer) -> None:
         if not ls.config.plain_completion:
             return None
         document = ls.document(params.text_document.uri)
-        # Never as invoked: editors say so at every letter.
-        asked = wanted(document, document.point_at(params.position), now_s=asyncio.get_running_loop().time())
+        # Never as invoked: editors say so at every letter. Without the gate: an item in a menu is in nobody's way.
+        at, now_s = document.point_at(params.position), asyncio.get_running_loop().time()
+        asked = wanted(document, at, now_s=now_s, gate=False)
         try:
             answer = await ls.completions.answer(asked)
         except EngineError as error:
