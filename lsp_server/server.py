@@ -101,6 +101,8 @@ class MidfillServer(LanguageServer):
         before = self.config
         self.config, complaints = read_config(*given)
         self.context.configure(self.config)
+        if self.config != before:
+            self.completions.forget()
         self.complaints = {complaint: self.complaints.get(complaint, False) for complaint in complaints}
         if self.config.endpoint != before.endpoint:
             self.link.let_go(stop_engine=False)  # it belongs to others too
@@ -142,13 +144,16 @@ class MidfillServer(LanguageServer):
     def _on_state(self, link: EngineLink) -> None:
         if link.state is not LinkState.LOADING:
             self.loading.finish(link.message)
-        self.protocol.notify(STATUS, self.status())
+        if not self.protocol.shutdown_asked:
+            self.protocol.notify(STATUS, self.status())
 
     def _on_loading(self, loading: Loading) -> None:
         if self.client.shows_progress:
             self.loading.show(loading)
 
     def _on_outage(self, cause: str) -> None:
+        if self.protocol.shutdown_asked:
+            return
         self.tell(f"Midfill has no engine: {cause}", types.MessageType.Error)
 
     def _runs(self, model: str) -> bool:

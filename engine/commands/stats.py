@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engine.commands.usage_figures import Figures, Period
 
 _EMPTY = "Nothing is counted yet. Editors that use midfill-lsp count here what they show: numbers, never any text."
-_NAMELESS = "(none)"
 _ACCEPTED = {
     "all": "accepted whole",
     "line": "  a line of it",
@@ -109,7 +108,9 @@ def _groups(what: str, groups: dict[str, dict[str, Figures]]) -> Table:
     table = _table(f"{what}: shown / accepted whole", *groups)
     for name in groups["all"]:
         found = [group.get(name) for group in groups.values()]
-        table.add_row(name or _NAMELESS, *(f"{f.shown} / {f.accepted['all']}" if f else "-" for f in found))
+        if not name or not any(f.shown or f.accepted for f in found if f):
+            continue  # it was asked for, or begun before a model was known, and nothing came of it
+        table.add_row(name, *(f"{f.shown} / {f.accepted['all']}" if f else "-" for f in found))
     return table
 
 

@@ -106,7 +106,7 @@ class Completions:
             return Answer((), "none", why)
         session = self._session(key)
         stream = self._stream(wanted)
-        session.wants_frames = stream is not None
+        session.wants_frames, session.gate = stream is not None, wanted.gate or wanted.invoked
         ready, why = session.ready(wanted), session.why_nothing(wanted.cursor)
         try:
             if not wanted.invoked and (ready or why is not None):
@@ -135,12 +135,17 @@ class Completions:
             session.moved_to(None)
             return
         session.screen.insert(insertion.text)
-        next_one = wanted(document, insertion.end, now_s=now_s)
+        next_one = wanted(document, insertion.end, now_s=now_s, gate=session.gate)
         session.moved_to(next_one.cursor)
         suggestion = session.suggestion
         typed_out = suggestion is not None and suggestion.is_typed_out(next_one.cursor)
         if typed_out and self._around.config().prefetch and self._refusal(next_one) is None:
             self._begin(session, next_one)
+
+    def forget(self) -> None:
+        """The settings have changed: what was found under the old ones says nothing now."""
+        for session in self._sessions.values():
+            session.forget()
 
     def closed(self, document_key: str) -> None:
         """The document is gone."""
@@ -188,7 +193,8 @@ class Completions:
                 computation.stream = stream
                 found = await computation.result()
         except TimeoutError:
-            return Answer((), "engine", Nothing.DEADLINE)
+            kept = shown[:1] if wanted.invoked else ()  # what is on the screen stays
+            return Answer(kept, "session" if kept else "engine", None if kept else Nothing.DEADLINE, _model(session))
         n_most = self._around.config().alternatives if wanted.invoked else 1
         texts = tuple(dict.fromkeys((*(shown[:1] if wanted.invoked else ()), *found.texts)))[:n_most]
         return Answer(texts, source, None if texts else found.nothing, found.model, found.n_steps)

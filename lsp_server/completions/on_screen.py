@@ -45,8 +45,8 @@ class OnScreen:
             self.pass_over()
             return
         rest = self._text[len(text) :]
-        if len(text) == 1:
-            self._n_typed += 1
+        if len(text) == 1 or (text.isspace() and rest):  # a key, or a line end with the indentation that follows it
+            self._n_typed += len(text)
             if not rest:
                 self._usage.accepted(self._language, self._model, "typed", self._n_typed)
         else:

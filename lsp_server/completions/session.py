@@ -24,6 +24,8 @@ class Session:
         self.suggestion: Suggestion | None = None
         """The newest one that says something. Kept when a key contradicts it: the key may be taken back."""
         self.computation: Computation | None = None
+        self.gate = True
+        """The last request wanted only what the model is sure of, and so does what is begun before the next."""
         self.at: CursorText | None = None
         """Where the last request was answered."""
         self._silent: tuple[CursorText, Nothing | None] | None = None
@@ -71,13 +73,13 @@ class Session:
 
     def reject(self) -> None:
         """The user wants none of it, here."""
+        self.forget()
         if self.at is not None:
             self._silent = self.at, Nothing.REJECTED
-        self.forget()
 
     def forget(self) -> None:
         """Stop, and start from nothing."""
-        self.suggestion = None
+        self.suggestion = self._silent = None
         self.screen.pass_over()
         if self.computation is not None:
             self.computation.cancel()

@@ -24,13 +24,14 @@ _PATIENCE_S: Final = 5.0
 
 def register(server: MidfillServer) -> None:
     """Add the handlers."""
-    at_start: list[object] = []
+    layers: list[object] = [None, None]
+    """Given at the start; told last."""
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: MidfillServer, params: types.InitializeParams) -> None:
-        at_start[:] = [params.initialization_options]
+        layers[:] = [params.initialization_options, None]
         ls.client = Abilities.of(params.capabilities)
-        ls.configure(*at_start)
+        ls.configure(*layers)
         ls.set_folders(folders_of(params))
         if types.WORKSPACE_DID_CHANGE_WATCHED_FILES not in ls.client.registers:
             ls.context.watch_files()
@@ -40,7 +41,8 @@ def register(server: MidfillServer) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(ls: MidfillServer, params: types.InitializedParams) -> None:
         if ls.client.tells_settings:
-            ls.configure(*at_start, await _asked(ls))
+            layers[1] = await _asked(ls, layers[1])
+            ls.configure(*layers)
         ls.tell_complaints()
         ls.offer()
 
@@ -48,19 +50,20 @@ def register(server: MidfillServer) -> None:
     async def did_change_configuration(ls: MidfillServer, params: types.DidChangeConfigurationParams) -> None:
         settings = params.settings
         if not settings and ls.client.tells_settings:  # the client says only that something has changed
-            settings = await _asked(ls)
-        ls.configure(*at_start, settings)
+            settings = await _asked(ls, layers[1])
+        layers[1] = settings
+        ls.configure(*layers)
         ls.tell_complaints()
         ls.offer()
 
 
-async def _asked(ls: MidfillServer) -> object:
-    """What the client says when it is asked; None when it has nothing to say."""
+async def _asked(ls: MidfillServer, before: object) -> object:
+    """What the client says when it is asked; what it said `before` when it does not answer."""
     question = types.ConfigurationParams([types.ConfigurationItem(section="midfill")])
     try:
         async with asyncio.timeout(_PATIENCE_S):
             answers = await ls.workspace_configuration_async(question)
     except (TimeoutError, JsonRpcException) as error:
         _log.warning("no settings from the client: %s", type(error).__name__)
-        return None
+        return before
     return answers[0] if answers else None

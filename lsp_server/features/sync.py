@@ -53,5 +53,5 @@ def _insertion(document: Document, changes: Sequence[types.TextDocumentContentCh
         return None
     start = document.point_at(change.range.start)
     *before, last = split_lines(change.text)
-    end = Point(start.line + len(before), len(last) if before else start.column + len(last))
-    return Insertion(to_model(change.text), end)
+    line = min(start.line + len(before), len(document.lines) - 1)  # a lone \r and a new \n became one line end
+    return Insertion(to_model(change.text), Point(line, len(last) if before else start.column + len(last)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from lsprotocol import types
+
 from engine.protocol import ErrorCode, Fill
 from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import Editor, Invoked
-from tests.scripted_engine import Answer, Fail, ScriptedEngine
+from tests.scripted_engine import Answer, Fail, ScriptedEngine, Stall
 
 URI = "file:///work/example.py"
 
@@ -74,3 +76,21 @@ async def test_notifications_that_fit_nothing(engine: ScriptedEngine, start_edit
     editor.client.protocol.notify("midfill/didReject", {"nonsense": 1})
     assert await editor.ask(0, 4).texts() == ["filled"]
     assert editor.client.messages == []
+
+
+async def test_changed_settings_hold_at_once(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor()
+    editor.open("x = \n")
+    engine.scripts.extend([[Answer(("one",), scores=(-9.0,))], [Answer(("one",), scores=(-9.0,))]])
+    assert await editor.ask(0, 4).answer is None
+    settings = {"midfill": {"gate": False}}
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+    assert await editor.ask(0, 4).texts() == ["one"]
+
+
+async def test_by_hand_what_is_shown_stays_at_the_deadline(engine: ScriptedEngine, start_editor: StartEditor) -> None:
+    editor = await start_editor(options={"deadlineMs": 300})
+    editor.open("x = \n")
+    engine.scripts.extend([[Answer.of("one")], [Stall()]])
+    assert await editor.ask(0, 4).texts() == ["one"]
+    assert await editor.ask(0, 4, kind=Invoked).texts() == ["one"]

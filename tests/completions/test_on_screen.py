@@ -40,6 +40,7 @@ def show(text: str) -> Act:
     [
         ([insert("foo bar\nbaz")], ["all 11"]),
         ([insert("foo")], ["word 3"]),
+        ([insert("foo bar"), insert("\n"), insert("baz")], ["line 7", "all 3"]),
         ([insert("foo bar\n")], ["line 8"]),
         ([insert("foo bar"), insert("\nbaz")], ["line 7", "all 4"]),
         ([insert("f"), show("oo bar\nbaz"), insert("oo bar\nbaz")], ["all 10"]),
