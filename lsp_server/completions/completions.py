@@ -121,7 +121,7 @@ class Completions:
             if stream is not None:
                 stream.close()
         session.at = wanted.cursor
-        session.screen.show(text, document.language, answer.model)
+        session.screen.show(answer.texts, document.language, answer.model)
         return attrs.evolve(answer, texts=tuple(wanted.lead + text for text in answer.texts))
 
     def changed(self, document: Document, insertion: Insertion | None) -> None:

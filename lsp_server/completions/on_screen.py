@@ -6,6 +6,7 @@ nothing: one change that brings several characters of what is shown is an accept
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from lsp_server.usage import Accepted, Usage
@@ -19,15 +20,18 @@ class OnScreen:
     def __init__(self, usage: Usage) -> None:
         self._usage = usage
         self._text = self._language = self._model = ""
+        self._others: tuple[str, ...] = ()
+        """Alternatives to the text, behind a key of their own."""
         self._n_typed = 0
         self._counted = False
 
-    def show(self, text: str, language: str, model: str) -> None:
-        """This is shown now, or nothing. What was shown and is not part of it has been passed over."""
+    def show(self, texts: Sequence[str], language: str, model: str) -> None:
+        """The first is shown now, or nothing. What was shown and is not part of it has been passed over."""
+        text, *others = texts or [""]
         if not (self._text and self._goes_on_as(text)):
             self.pass_over()
             self._n_typed = 0
-        self._text, self._language, self._model = text, language, model
+        self._text, self._others, self._language, self._model = text, tuple(others), language, model
         self._counted = False
 
     def _goes_on_as(self, text: str) -> bool:
@@ -38,6 +42,11 @@ class OnScreen:
     def insert(self, text: str) -> None:
         """Text came in at the cursor."""
         if not self._text or not text:
+            return
+        whole = next((one for one in (self._text, *self._others) if len(one) > 1 and text.endswith(one)), None)
+        if whole is not None:  # perhaps behind the selected menu item, or the word that it replaces
+            self._count("all", len(whole))
+            self._text = ""
             return
         if len(text) > 1 and text[0] == self._text[0] and set(text[1:]) <= _CLOSERS and not self._text.startswith(text):
             text = text[0]  # an editor closes pairs by itself
@@ -50,8 +59,7 @@ class OnScreen:
             if not rest:
                 self._usage.accepted(self._language, self._model, "typed", self._n_typed)
         else:
-            kind: Accepted = "all" if not rest else "line" if rest[0] == "\n" or text[-1] == "\n" else "word"
-            self._count(kind, len(text))
+            self._count("line" if rest[0] == "\n" or text[-1] == "\n" else "word", len(text))
         self._text = rest
 
     def accept(self, kind: Accepted) -> None:

@@ -32,7 +32,7 @@ def insert(text: str) -> Act:
 
 
 def show(text: str) -> Act:
-    return lambda screen: screen.show(text, "python", "m")
+    return lambda screen: screen.show([text] if text else [], "python", "m")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,18 @@ def test_counts(acts: list[Act], counted: list[str]) -> None:
 def test_pairs_closed_by_the_editor() -> None:
     usage = Counts()
     screen = OnScreen(usage)
-    screen.show("(a)", "python", "m")
+    screen.show(["(a)"], "python", "m")
     screen.insert("()")
-    screen.show("a", "python", "m")
+    screen.show(["a"], "python", "m")
     screen.insert("a")
     assert usage.counted == ["typed 2"]
+
+
+def test_alternatives_and_what_stands_before_them() -> None:
+    usage = Counts()
+    screen = OnScreen(usage)
+    screen.show(["one", "other"], "python", "m")
+    screen.insert("other")
+    screen.show(["(x)"], "python", "m")
+    screen.insert("print(x)")  # with the menu's item
+    assert usage.counted == ["all 5", "all 3"]
