@@ -62,7 +62,7 @@ async def test_a_real_file(
     (tmp_path / "engine" / "__init__.py").write_text("raise SystemExit('the wrong engine')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", ".")
-    # Without the gate, and few are enough: the places are all over a finished file, where a good model has little to add.
+    # Without the gate, and few are enough: the places are all over a finished file, to which little is to be added.
     editor = await start_editor(options={"maxTokens": 16, "deadlineMs": 0, "alternatives": 2, "gate": False})
     editor.open(SOURCE)
     n_with_frames = n_items = 0
