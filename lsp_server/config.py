@@ -12,6 +12,8 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
+from lsp_server.camel import camel
+
 _MAX_TOKENS: Final = 4096
 _MAX_ALTERNATIVES: Final = 16
 
@@ -112,10 +114,5 @@ def _checked(value: object, field: attrs.Attribute[Any]) -> object:
 _WORDS: Final[dict[type, str]] = {bool: "true or false", int: "a whole number", str: "a text"}
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
-_FIELDS: Final = {_camel(field.name): field for field in attrs.fields(ServerConfig)}
+_FIELDS: Final = {camel(field.name): field for field in attrs.fields(ServerConfig)}
 """By their names on the wire."""

@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from engine.protocol import Model, Result
+from lsp_server.camel import camel
 from lsp_server.config import ServerConfig
 from lsp_server.documents import Document
 from lsp_server.engine_fill import fill_around
@@ -31,7 +32,7 @@ def fill_asked(document: Document, params: FillParams, config: ServerConfig) -> 
     for name, least in _LEAST.items():
         value = getattr(params, name)
         if value is not None and not least <= value <= _MOST:
-            raise invalid_params(f"`{_camel(name)}` must lie within {least} and {_MOST}, not be {value}")
+            raise invalid_params(f"`{camel(name)}` must lie within {least} and {_MOST}, not be {value}")
     fill = fill_around(
         document,
         cut_window(document, region.start, region.end),
@@ -65,14 +66,8 @@ def fill_result(asked: Asked, result: Result, model: Model) -> FillResult:
         reused_tokens=result.n_reused_tokens,
         model=result.model,
         note=model.note,
-        timings_ms={_camel(name): ms for name, ms in attrs.asdict(result.timings_ms).items()},
+        timings_ms={camel(name): ms for name, ms in attrs.asdict(result.timings_ms).items()},
     )
-
-
-def _camel(name: str) -> str:
-    """A name as it is on the wire."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def _region(document: Document, params: FillParams) -> Region:

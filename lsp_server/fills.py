@@ -6,13 +6,13 @@ or in one of `lsp_server.failures`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 from attrs import frozen
 from lsprotocol import types
 
-from engine.protocol import Candidate, Fill, Model, Reason, Result
+from engine.protocol import Candidate, Fill, Model, Reason, Result, Span
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_link import EngineLink
 from lsp_server.failures import content_modified, left_alone, request_cancelled
@@ -71,7 +71,11 @@ class Fills:
         document, version = asked.document, asked.document.version
         if (why := self._around.why_excluded(document)) is not None:
             raise left_alone(why)
-        stream = self._stream(asked) if asked.token is not None else None
+        place, stream = asked.place, None
+        if asked.token is not None:
+            stream = frame_stream(
+                document, asked.region, asked.token, self._send_frame, lambda spans: shape(spans, place)
+            )
         snippets = self._around.snippets(document, asked.region.start)
         fill = attrs.evolve(asked.fill, snippets=snippets, preview=stream is not None)
         try:
@@ -81,7 +85,7 @@ class Fills:
                 raise content_modified()
             if result.reason is Reason.CANCELLED:
                 raise request_cancelled()
-            result = attrs.evolve(result, candidates=tuple(_shaped(one, asked.place) for one in result.candidates))
+            result = attrs.evolve(result, candidates=tuple(_shaped(one, place) for one in result.candidates))
             if stream is not None:
                 stream.finish(result.candidates[0].text if result.candidates else "", result.n_steps)
             return result, model
@@ -89,20 +93,26 @@ class Fills:
             if stream is not None:
                 stream.close()
 
-    def _stream(self, asked: Asked) -> FrameStream:
-        document, region = asked.document, asked.region
-        version = document.version
-        target = FrameTarget(
-            token=asked.token if asked.token is not None else "",
-            uri=document.uri,
-            version=version,
-            range=document.range_of(region.start, region.end),
-            line_end=document.line_end_at(region.start.line),
-        )
-        place = asked.place
-        return FrameStream(
-            target, self._send_frame, lambda: document.version == version, lambda spans: shape(spans, place)
-        )
+
+def frame_stream(
+    document: Document,
+    region: Region,
+    token: types.ProgressToken,
+    send: Callable[[FrameParams], None],
+    shape: Callable[[Sequence[Span]], Sequence[Span]],
+    lead: str = "",
+) -> FrameStream:
+    """Frames of a region of a document as it is now."""
+    version = document.version
+    target = FrameTarget(
+        token=token,
+        uri=document.uri,
+        version=version,
+        range=document.range_of(region.start, region.end),
+        line_end=document.line_end_at(region.start.line),
+        lead=lead,
+    )
+    return FrameStream(target, send, lambda: document.version == version, shape)
 
 
 def _shaped(candidate: Candidate, place: Place) -> Candidate:

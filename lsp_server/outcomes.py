@@ -14,8 +14,6 @@ class Nothing(enum.StrEnum):
     """The file is excluded by the user's rules."""
     SECRET = "secret"
     """The file is, or looks like, credentials."""
-    READ_ONLY = "read_only"
-    TOO_LARGE = "too_large"
     SUPERSEDED = "superseded"
     """A newer request or edit took its place."""
     CANCELLED = "cancelled"

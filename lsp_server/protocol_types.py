@@ -15,6 +15,8 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from lsprotocol import types
 from pygls.protocol import default_converter
 
+from lsp_server.camel import camel
+
 FILL: Final = "midfill/fill"
 """Request: fill a position or replace a range, once."""
 FRAME: Final = "midfill/frame"
@@ -224,16 +226,11 @@ REQUEST_TYPES: Final[dict[str, type[Any]]] = {
 }
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
 def make_converter() -> cattrs.Converter:
     """pygls' converter, which also knows our messages."""
     converter: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
     for cls in (*_OURS, *_OURS_IN):
-        names: dict[str, Any] = {field.name: override(rename=_camel(field.name)) for field in fields(cls)}
+        names: dict[str, Any] = {field.name: override(rename=camel(field.name)) for field in fields(cls)}
         converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **names))
     return converter

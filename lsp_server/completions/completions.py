@@ -27,7 +27,8 @@ from lsp_server.completions.wanted import Wanted, wanted
 from lsp_server.documents import Document, key_of
 from lsp_server.engine_fill import fill_around
 from lsp_server.engine_link import EngineLink
-from lsp_server.frames import FrameStream, FrameTarget
+from lsp_server.fills import frame_stream
+from lsp_server.frames import FrameStream
 from lsp_server.in_flight import InFlight, Kind
 from lsp_server.outcomes import Nothing
 from lsp_server.positions import Point
@@ -231,17 +232,13 @@ class Completions:
     def _stream(self, wanted: Wanted) -> FrameStream | None:
         if wanted.token is None:
             return None
-        document, region, version = wanted.document, wanted.region, wanted.document.version
-        target = FrameTarget(
-            token=wanted.token,
-            uri=document.uri,
-            version=version,
-            range=document.range_of(region.start, region.end),
-            line_end=document.line_end_at(region.start.line),
-            lead=wanted.lead,
-        )
-        return FrameStream(
-            target, self._send_frame, lambda: document.version == version, lambda spans: _framed(spans, wanted.place)
+        return frame_stream(
+            wanted.document,
+            wanted.region,
+            wanted.token,
+            self._send_frame,
+            lambda spans: _framed(spans, wanted.place),
+            wanted.lead,
         )
 
 

@@ -14,7 +14,7 @@ from lsp_server.windows import Window
 
 _BEFORE_CHARS: Final = 4096
 _AFTER_CHARS: Final = 1024
-_CLOSERS: Final = frozenset(")]}>\"'`")
+CLOSERS: Final = frozenset(")]}>\"'`")
 """What editors put behind the cursor by themselves."""
 _MOST_CLOSERS: Final = 4
 
@@ -61,7 +61,7 @@ class CursorText:
             return True
         for n in range(1, _MOST_CLOSERS + 1):
             added = now.after[:n]
-            if len(added) < n or added[-1] not in _CLOSERS:
+            if len(added) < n or added[-1] not in CLOSERS:
                 return False
             if now.after == (added + self.after)[:_AFTER_CHARS]:
                 return True

@@ -7,11 +7,9 @@ nothing: one change that brings several characters of what is shown is an accept
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from lsp_server.completions.cursor_text import CLOSERS
 from lsp_server.usage import Accepted, Usage
-
-_CLOSERS: Final = frozenset(")]}>\"'`")
 
 
 class OnScreen:
@@ -36,7 +34,7 @@ class OnScreen:
 
     def _goes_on_as(self, text: str) -> bool:
         """It is longer when a key was taken back, and shorter when the editor has closed a pair."""
-        shorter = bool(text) and self._text.startswith(text) and set(self._text[len(text) :]) <= _CLOSERS
+        shorter = bool(text) and self._text.startswith(text) and set(self._text[len(text) :]) <= CLOSERS
         return shorter or text.endswith(self._text)
 
     def insert(self, text: str) -> None:
@@ -48,7 +46,7 @@ class OnScreen:
             self._count("all", len(whole))
             self._text = ""
             return
-        if len(text) > 1 and text[0] == self._text[0] and set(text[1:]) <= _CLOSERS and not self._text.startswith(text):
+        if len(text) > 1 and text[0] == self._text[0] and set(text[1:]) <= CLOSERS and not self._text.startswith(text):
             text = text[0]  # an editor closes pairs by itself
         if not self._text.startswith(text):
             self.pass_over()
