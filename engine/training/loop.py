@@ -54,11 +54,12 @@ def train(
     tell: Tell,
     stop: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
+    saved_at: Callable[[int], None] = lambda step: None,
 ) -> int:
     """Train until the schedule's end, the time limit, or `stop`; leaves a checkpoint and returns the steps done.
 
-    Goes on where the folder's checkpoint ended. Raises `RunError` when the folder holds another run, or when the loss
-    stays no number.
+    Goes on where the folder's checkpoint ended; `saved_at` is told each new one's step. Raises `RunError` when the
+    folder holds another run or can't be written to, or when the loss stays no number.
     """
     fixed = {"warm_up": settings.schedule.warm_up, "average": settings.average, "clip": settings.clip}
     folder.open({**objective.settings, **fixed})  # the rest may change from one sitting to the next
@@ -76,7 +77,7 @@ def train(
                 average.tensors[name].copy_(state["average"][name])
         for optimizer, kept in zip(optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(kept)
-        folder.cut_journal(step)
+    folder.cut_journal(step)
 
     def save() -> None:
         folder.save(
@@ -89,6 +90,7 @@ def train(
                 "optimizers": [optimizer.state_dict() for optimizer in optimizers],
             }
         )
+        saved_at(step)
 
     def note(entry: Mapping[str, Any]) -> None:
         folder.note(entry)

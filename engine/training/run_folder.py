@@ -72,13 +72,18 @@ class RunFolder:
         return found
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Replace the checkpoint: the old one stays until the new one is whole and on disk."""
+        """Replace the checkpoint: the old one stays until the new one is whole and on disk. Raises `RunError`."""
         fresh = self._state.with_suffix(".new")
-        with fresh.open("wb") as file:
-            torch.save(dict(state), file)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._state)
+        try:
+            with fresh.open("wb") as file:
+                torch.save(dict(state), file)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._state)
+        except (OSError, RuntimeError) as error:  # where the disk is full, torch raises an error of its own
+            fresh.unlink(missing_ok=True)
+            kept = "; the checkpoint before it is whole" if self._state.exists() else ""
+            raise RunError(f"{self._state} can't be written ({_cause(error)}){kept}") from error
 
     def load(self, device: torch.device) -> dict[str, Any] | None:
         """The checkpoint; None when there is none yet. Raises `RunError`."""
@@ -110,9 +115,21 @@ class RunFolder:
             _replace(self.journal, "".join(json.dumps(entry) + "\n" for entry in kept).encode())
 
     def note(self, entry: Mapping[str, Any]) -> None:
-        """Append to the journal."""
-        with self.journal.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(entry)) + "\n")
+        """Append to the journal. Raises `RunError`."""
+        try:
+            with self.journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(dict(entry)) + "\n")
+        except OSError as error:
+            raise RunError(f"{self.journal} can't be written ({_cause(error)})") from error
+
+
+def _cause(error: BaseException) -> str:
+    """In a few words; of a chain of errors, the system's."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, OSError):
+        found = found.__cause__ or found.__context__
+    told = found.strerror if isinstance(found, OSError) else None
+    return told or (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -95,6 +96,22 @@ def test_what_came_after_the_checkpoint_comes_again(tmp_path: Path) -> None:
     assert curve(folder) == curve(run(tmp_path / "whole", 20))
 
 
+def test_a_crash_before_the_first_checkpoint_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", 20, stop_after=6)
+    (folder.path / "state.pt").unlink()
+    with folder.journal.open("a") as file:
+        file.write('{"step": 6, "lo')
+    run(tmp_path / "run", 20)
+    assert curve(folder) == curve(run(tmp_path / "whole", 20))
+
+
+def test_checkpoints_are_told(tmp_path: Path) -> None:
+    settings = LoopSettings(Schedule(steps=6), validate_every=0, checkpoint_minutes=0.0)
+    steps: list[int] = []
+    train(Line(), RunFolder(tmp_path / "run"), settings, lambda entry: None, saved_at=steps.append)
+    assert steps == [1, 2, 3, 4, 5, 6, 6]
+
+
 def test_the_rate_warms_up_stays_and_falls(tmp_path: Path) -> None:
     schedule = Schedule(warm_up=4, steps=100, decay=0.2)
     factors = [schedule.factor(step) for step in range(100)]
@@ -121,6 +138,23 @@ def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
     (folder.path / "state.pt").write_bytes(b"PK\x03\x04 cut")
     with pytest.raises(RunError, match=r"state\.pt can't be read"):
         run(tmp_path / "run", 8)
+
+
+def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = run(tmp_path / "run", 4)
+
+    def full(state: object, file: Any) -> None:
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        except OSError:
+            raise RuntimeError("enforce fail at inline_container.cc:672") from None  # as torch does
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(RunError, match=r"state\.pt can't be written .No space left on device.; the checkpoint before"):
+        run(tmp_path / "run", 8)
+    state = folder.load(torch.device("cpu"))
+    assert state is not None and state["step"] == 4
+    assert not (folder.path / "state.new").exists()
 
 
 def test_a_loss_that_stays_no_number_ends_the_run(tmp_path: Path) -> None:
