@@ -1,7 +1,6 @@
 """A run's curves as a picture. Owns: which figures share a panel, their units, how they are smoothed.
 
-Must not know: objectives. Figures are told apart by the journal's names: `loss_KIND` is a loss, `right_KIND` a share of
-cells that are right, anything else gets a panel of its own.
+Must not know: objectives. A group of figures that is not known here gets a panel of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from engine.training.journal import LOSS, RIGHT, grouped, is_step
+
 _MOST_POINTS: Final = 160
 """Of one curve; more steps are averaged."""
 _FEW: Final = 8
@@ -26,10 +27,9 @@ _PANEL: Final = (5.4, 3.1)
 """Inches."""
 _COLOURS: Final = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
 _TOTAL: Final = "what is minimised"
-_NO_FIGURES: Final = frozenset({"step", "seconds", "loss", "lr", "norm", "n_tokens", "valid"})
 _TITLES: Final = {
-    "loss": "loss, nats per cell",
-    "right": "cells that are right",
+    LOSS: "loss, nats per cell",
+    RIGHT: "cells that are right",
     "agreed": "drafted tokens in a row that the base agrees with",
 }
 
@@ -46,7 +46,7 @@ class _Panel:
 def draw(entries: Iterable[Mapping[str, Any]], path: Path, title: str) -> None:
     """Draw a journal's entries as a PNG at `path`. An empty journal gives empty axes."""
     kept = list(entries)
-    steps = [entry for entry in kept if "loss" in entry]
+    steps = [entry for entry in kept if is_step(entry)]
     panels = [*_figure_panels(kept), _rate(steps), _throughput(steps)]
     n_rows = math.ceil(len(panels) / _COLUMNS)
     figure = Figure(figsize=(_PANEL[0] * _COLUMNS, _PANEL[1] * n_rows + 0.5), dpi=110, layout="constrained")
@@ -64,22 +64,18 @@ def draw(entries: Iterable[Mapping[str, Any]], path: Path, title: str) -> None:
 
 
 def _figure_panels(entries: Sequence[Mapping[str, Any]]) -> list[_Panel]:
-    panels: dict[str, _Panel] = {name: _Panel(_TITLES[name]) for name in ("loss", "right")}
+    panels: dict[str, _Panel] = {name: _Panel(_TITLES[name]) for name in (LOSS, RIGHT)}
     for entry in entries:
         validation = entry.get("valid")
-        for name, value in (entry if validation is None else validation).items():
-            if name in _NO_FIGURES or not isinstance(value, int | float):
-                continue
-            group, _, kind = name.partition("_")
-            if group not in ("loss", "right") or not kind:
-                group, kind = name, name
+        for group, kinds in grouped(entry if validation is None else validation).items():
             panel = panels.setdefault(group, _Panel(_TITLES.get(group, group.replace("_", " "))))
             curves = panel.curves if validation is None else panel.valid
-            curves.setdefault(kind, []).append((entry["step"], value))
-    losses = panels["loss"].curves
+            for kind, value in kinds.items():
+                curves.setdefault(kind, []).append((entry["step"], value))
+    losses = panels[LOSS].curves
     if len(losses) != 1:  # else the total is that one
-        losses[_TOTAL] = [(entry["step"], entry["loss"]) for entry in entries if "loss" in entry]
-    return [panel for name, panel in panels.items() if name == "loss" or panel.curves or panel.valid]
+        losses[_TOTAL] = [(entry["step"], entry["loss"]) for entry in entries if is_step(entry)]
+    return [panel for name, panel in panels.items() if name == LOSS or panel.curves or panel.valid]
 
 
 def _rate(steps: Sequence[Mapping[str, Any]]) -> _Panel:
@@ -117,11 +113,11 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
         axes.plot(x, y, "o", color=colours[kind], markersize=4, markerfacecolor="white", label=alone)
     if panel.valid:
         axes.plot([], [], "o", color="black", markersize=4, markerfacecolor="white", label="validation")
-    if panel.title == _TITLES["right"]:
+    if panel.title == _TITLES[RIGHT]:
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     else:
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    if panel.title != _TITLES["loss"]:
+    if panel.title != _TITLES[LOSS]:
         axes.set_ylim(0, 1.08 * max(axes.get_ylim()[1], 1e-9))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if len(panel.curves) > 1 or panel.valid:
