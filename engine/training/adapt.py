@@ -126,7 +126,7 @@ class Adaptation:
         self.model.peft.peft_config["default"].base_model_name_or_path = self._base_name
         self.model.peft.peft_config["default"].inference_mode = True
         self.model.peft.peft_config["default"].save_pretrained(str(folder))
-        state = peft.get_peft_model_state_dict(self.model.peft)
+        state = peft.get_peft_model_state_dict(self.model.peft, save_embedding_layers=False)
         tensors = {name: weight.detach().to("cpu", torch.bfloat16).contiguous() for name, weight in state.items()}
         safetensors.torch.save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
         mask = {"mask_embedding": self.model.mask.detach().to("cpu", torch.bfloat16)}
