@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -150,8 +151,9 @@ def means(figures: Figures) -> dict[str, float]:
     return {name: total / count for name, (total, count) in figures.items() if count}
 
 
-def export(objective: Objective, folder: RunFolder, out: Path) -> None:
-    """Write the averaged weights of the folder's checkpoint as a checkpoint that the engine loads."""
+@contextmanager
+def averaged(objective: Objective, folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """The averaged weights of the folder's checkpoint, in place; gives its step, seconds, tokens. Raises `RunError`."""
     weights = objective.weights
     state = folder.load(next(iter(weights.values())).device)
     if state is None:
@@ -159,4 +161,10 @@ def export(objective: Objective, folder: RunFolder, out: Path) -> None:
     average = Average(weights, 0.0)
     average.tensors = state["average"]
     with average.in_place(weights):
-        objective.export(out, {name: state[name] for name in ("step", "seconds", "n_tokens")})
+        yield {name: state[name] for name in ("step", "seconds", "n_tokens")}
+
+
+def export(objective: Objective, folder: RunFolder, out: Path) -> None:
+    """Write the averaged weights of the folder's checkpoint as a checkpoint that the engine loads."""
+    with averaged(objective, folder) as told:
+        objective.export(out, told)

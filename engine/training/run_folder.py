@@ -1,6 +1,7 @@
 """A run's folder: settings, checkpoint, journal. Owns: those files, and that none of them is ever half written.
 
 run.json         what is trained, and how
+sitting.json     how the last sitting was begun: where its model and examples lay, when it was to end
 state.pt         the checkpoint: step, weights, averages, optimizers
 journal.jsonl    one JSON object a line: a step's figures, or a validation's
 snapshots/       averaged weights on the way, each a checkpoint that the engine loads
@@ -33,6 +34,10 @@ class RunFolder:
         return self.path / "run.json"
 
     @property
+    def _sitting(self) -> Path:
+        return self.path / "sitting.json"
+
+    @property
     def _state(self) -> Path:
         return self.path / "state.pt"
 
@@ -44,6 +49,11 @@ class RunFolder:
     def snapshot(self, step: int) -> Path:
         """The folder of the averaged weights at `step`."""
         return self.path / "snapshots" / f"step-{step:06d}"
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run lies here."""
+        return self._settings.exists()
 
     def open(self, settings: Mapping[str, Any]) -> None:
         """Take the folder for a run with these settings. Raises `RunError` when another run lies there."""
@@ -70,6 +80,21 @@ class RunFolder:
         except ValueError as error:
             raise RunError(f"{self._settings} can't be read ({error})") from None
         return found
+
+    def note_sitting(self, sitting: Mapping[str, Any]) -> None:
+        """Keep how this sitting was begun. Raises `RunError`."""
+        try:
+            _replace(self._sitting, (json.dumps(dict(sitting), indent=2) + "\n").encode())
+        except OSError as error:
+            raise RunError(f"{self._sitting} can't be written ({_cause(error)})") from error
+
+    def sitting(self) -> dict[str, Any]:
+        """How the last sitting with a checkpoint was begun; empty when there was none, or nobody kept it."""
+        try:
+            found = json.loads(self._sitting.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Replace the checkpoint: the old one stays until the new one is whole and on disk. Raises `RunError`."""
