@@ -14,7 +14,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "transformers")
-MAY_IMPORT_TORCH = ("engine/denoisers/", "engine/evaluation/", "engine/bench")
+MAY_IMPORT_TORCH = (
+    "engine/denoisers/",
+    "engine/evaluation/",
+    "engine/bench",
+    "engine/training/",
+    "engine/commands/train",
+)
+FOR_TRAINING = ("peft", "matplotlib")
 
 
 def imported(file: Path) -> set[str]:
@@ -37,6 +44,15 @@ def test_torch_is_imported_below_the_denoisers_only() -> None:
         if not place.startswith(MAY_IMPORT_TORCH):
             heavy = {name for name in imported(file) if name.split(".")[0] in HEAVY}
             assert not heavy or place in ("engine/models/convert.py", "engine/commands/checkup.py"), f"{place}: {heavy}"
+
+
+def test_serving_needs_nothing_of_training() -> None:
+    for file in [*sources("engine"), *sources("lsp_server")]:
+        place = file.relative_to(ROOT).as_posix()
+        if not place.startswith(("engine/training/", "engine/commands/train")):
+            known = {name for name in imported(file) if name.startswith("engine.training")}
+            extra = {name for name in imported(file) if name.split(".")[0] in FOR_TRAINING}
+            assert not known and not extra, f"{place}: {known | extra}"
 
 
 def test_the_engine_does_not_know_the_server() -> None:

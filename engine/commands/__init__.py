@@ -17,6 +17,7 @@ from attrs import frozen
 from engine.commands.ending import Ending, drop_stdout, flush_stdout, open_streams
 from engine.commands.errors import BAD_INPUT, FAILURE, CommandError
 from engine.commands.model import app as model
+from engine.commands.train import app as train
 
 _HELP: Final = """Fill code with diffusion language models: a region anywhere in a file is denoised as one block.
 
@@ -59,6 +60,7 @@ def make_app(arguments: Sequence[str] = ()) -> typer.Typer:
         else:
             app.command(command.name, help=command.help)(_not_asked_for)
     app.add_typer(model, name="model")
+    app.add_typer(train, name="train")
     app.callback()(_options)
     return app
 
@@ -92,7 +94,7 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; its exit code."""
-    if arguments in ([], ["model"]):
+    if arguments in ([], ["model"], ["train"]):
         arguments = [*arguments, "--help"]
     try:
         code = make_app(arguments)(arguments, prog_name="midfill", standalone_mode=False)

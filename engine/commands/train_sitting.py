@@ -9,19 +9,20 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import attrs
 from rich.console import Console
 
 from engine.commands.errors import CommandError
 from engine.commands.stop_signals import StopSignals
+from engine.commands.train_order import Order
 from engine.commands.train_view import TrainView
 from engine.training.curves import draw
-from engine.training.loop import LoopSettings, train
+from engine.training.loop import train
 from engine.training.objective import Objective
-from engine.training.run_folder import RunFolder
 
 PICTURE: Final = "curves.png"
 
@@ -34,22 +35,15 @@ class StoppedError(CommandError):
         self.code = 128 + number  # as a shell reports a process that a signal ended
 
 
-def sit(objective: Objective, folder: RunFolder, settings: LoopSettings, title: str, sitting: Mapping[str, Any]) -> int:
-    """Train until the end, in view; the steps done. Raises `RunError`, and `StoppedError` after a signal.
-
-    `sitting` is kept in the folder: where the model and the examples lie, and how long it was to go on.
-    """
+def sit(objective: Objective, order: Order) -> int:
+    """Train until the end, in view; the steps done. Raises `RunError`, and `StoppedError` after a signal."""
+    folder, loop = order.folder, order.sitting.loop
+    title = f"{order.kind} {folder.path.name}"
     console = Console(stderr=True, highlight=False)
-    view = TrainView(
-        console,
-        title,
-        n_steps=settings.schedule.steps,
-        minutes=settings.minutes,
-        before=folder.entries(),
-    )
+    view = TrainView(console, title, n_steps=loop.schedule.steps, minutes=loop.minutes, before=folder.entries())
 
     def saved_at(step: int) -> None:
-        folder.note_sitting(sitting)
+        folder.note_sitting(attrs.asdict(order.sitting))
         try:
             draw(folder.entries(), folder.path / PICTURE, title)
         except OSError as error:  # a picture is no reason to end a run
@@ -60,7 +54,7 @@ def sit(objective: Objective, folder: RunFolder, settings: LoopSettings, title: 
         console.print("stopping after this step; a second time: at once, without a checkpoint", markup=False)
 
     with alone(folder.path), StopSignals(on_ask) as signals, view:
-        n_steps = train(objective, folder, settings, view.tell, stop=lambda: signals.asked, saved_at=saved_at)
+        n_steps = train(objective, folder, loop, view.tell, stop=lambda: signals.asked, saved_at=saved_at)
     if signals.number is not None:
         name = signal.Signals(signals.number).name
         told = f"stopped by {name} after {n_steps} steps; the checkpoint is in {folder.path}: --resume goes on with it"

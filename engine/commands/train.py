@@ -1,0 +1,178 @@
+"""`midfill train`: a corpus, runs that learn from it, and what they export. Owns: the commands' options.
+
+torch and the packages of the extra `train` are imported inside the commands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from engine.commands.errors import BadInputError, CommandError
+
+if TYPE_CHECKING:
+    from engine.training.objective import Objective
+    from engine.training.run_folder import RunFolder
+
+app = typer.Typer(help="Train models: corpus, run, adapt, eval, export.", rich_markup_mode=None)
+
+_EXTRA: Final = frozenset({"peft", "matplotlib"})
+Out = Annotated[Path, typer.Option(help="The run's folder.", show_default=False)]
+Data = Annotated[Path | None, typer.Option(help="Examples, made by `midfill train corpus`.", show_default=False)]
+Valid = Annotated[
+    Path | None, typer.Option(help="Examples to validate on; default: DATA-valid beside DATA.", show_default=False)
+]
+Steps = Annotated[
+    int | None, typer.Option(min=1, help="End of the run; the learning rate falls towards it.", show_default=False)
+]
+Minutes = Annotated[float | None, typer.Option(min=0.01, help="End of this sitting.", show_default=False)]
+Seed = Annotated[int | None, typer.Option(help="Of all that is drawn by chance; default: 0.", show_default=False)]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, as its last sitting did.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...; default: auto.", show_default=False)]
+Dtype = Annotated[
+    str | None, typer.Option(help="Of frozen weights: auto, float32, bfloat16; default: auto.", show_default=False)
+]
+Threads = Annotated[int, typer.Option(min=0, max=1024, help="CPU threads; 0: as many as torch takes.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting: docs/training.md. May be repeated."),
+]
+Run = Annotated[Path, typer.Argument(help="A run's folder.")]
+
+
+@app.command()
+def adapt(
+    out: Out,
+    model: Annotated[
+        str | None,
+        typer.Option("--from", help="Causal model: a name of `midfill model list`, or a folder.", show_default=False),
+    ] = None,
+    data: Data = None,
+    valid: Valid = None,
+    steps: Steps = None,
+    minutes: Minutes = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    device: Device = None,
+    dtype: Dtype = None,
+    threads: Threads = 0,
+    changes: Changes = None,
+) -> None:
+    """Teach a causal model to denoise a canvas, through an adapter that leaves its own weights as they are."""
+    with _needed():
+        from engine.commands.train_objective import ADAPT
+        from engine.commands.train_order import Asked
+    given = {"model": model, "device": device, "dtype": dtype}
+    _sit(ADAPT, Asked(out, resume, steps, minutes, seed, changes or (), given, {"data": data, "valid": valid}), threads)
+
+
+@app.command("eval")
+def evaluate(
+    run: Run,
+    device: Device = None,
+    threads: Threads = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Print a checkpoint's figures on its validation examples."""
+    objective, folder = _reopened(run, device, threads)
+    from engine.training.journal import RIGHT, grouped
+    from engine.training.loop import averaged, means
+
+    with _told(), averaged(objective, folder) as trained:
+        figures = means(objective.validate())
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({**trained, "valid": figures}))
+        return
+    minutes = trained["seconds"] / 60
+    typer.echo(f"{run}: {trained['step']} steps, {minutes:.1f} minutes, {trained['n_tokens'] / 1e6:.2f} million tokens")
+    for group, kinds in grouped(figures).items():
+        for kind, value in kinds.items():
+            told = f"{value:.1%}" if group == RIGHT else f"{value:.3f}"
+            typer.echo(f"  {group if kind == group else f'{group} {kind}':<20} {told}")
+    typer.echo(f"How good its text is: midfill train export {run} OUT; midfill eval held-out --rebuild --model OUT")
+
+
+@app.command()
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Argument(help="The new folder, for --model.")],
+    threads: Threads = 0,
+) -> None:
+    """Write a checkpoint's averaged weights as a folder that the engine runs."""
+    import shutil
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInputError(f"{out} is there already; name a new folder")
+    objective, folder = _reopened(run, None, threads)
+    from engine.training.loop import export as write
+
+    fresh = out.absolute().with_name(f".{out.absolute().name}.new")  # so that what is called OUT is whole
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        with _told():
+            write(objective, folder, fresh)
+        fresh.replace(out)  # an empty folder may be there
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    typer.echo(f"written to {out}; try it: midfill fill FILE:LINE:COL --model {out}")
+
+
+def _sit(kind: str, asked: Any, threads: int) -> None:
+    """One sitting of a run."""
+    with _needed():
+        from engine.commands.train_objective import default_of, objective_of
+        from engine.commands.train_order import begin
+        from engine.commands.train_sitting import PICTURE, sit
+    _set_threads(threads)
+    with _told():
+        order = begin(asked, kind, default_of)
+        n_steps = sit(objective_of(order), order)
+    typer.echo(f"{n_steps} steps are done; their curves: {asked.out / PICTURE}")
+    typer.echo(f"Next: midfill train eval {asked.out}; midfill train export {asked.out} OUT")
+
+
+def _reopened(run: Path, device: str | None, threads: int) -> tuple[Objective, RunFolder]:
+    """What was trained in a folder. Raises `CommandError`."""
+    with _needed():
+        from engine.commands.train_objective import default_of, objective_of
+        from engine.commands.train_order import reopen
+    _set_threads(threads)
+    with _told():
+        order = reopen(run, default_of, device)
+    return objective_of(order), order.folder
+
+
+@contextlib.contextmanager
+def _needed() -> Iterator[None]:
+    """What is imported in it may need the extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        told = f"training needs more packages ({error.name} is missing); run: pip install 'midfill[train]'"
+        raise CommandError(told) from None
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Errors of a run's folder end the command in one line."""
+    from engine.training.run_folder import RunError
+
+    try:
+        yield
+    except RunError as error:
+        raise CommandError(str(error)) from None
+
+
+def _set_threads(n: int) -> None:
+    if n:
+        import torch
+
+        torch.set_num_threads(n)
