@@ -34,14 +34,14 @@ Seed = Annotated[int | None, typer.Option(help="Of all that is drawn by chance; 
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, as its last sitting did.")]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...; default: auto.", show_default=False)]
 Dtype = Annotated[
-    str | None, typer.Option(help="Of frozen weights: auto, float32, bfloat16; default: auto.", show_default=False)
+    str | None, typer.Option(help="Of matrix products: auto, float32, bfloat16; default: auto.", show_default=False)
 ]
 Threads = Annotated[int, typer.Option(min=0, max=1024, help="CPU threads; 0: as many as torch takes.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting: docs/training.md. May be repeated."),
 ]
-Run = Annotated[Path, typer.Argument(help="A run's folder.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")]
 
 
 @app.command()
@@ -70,19 +70,48 @@ def adapt(
     _sit(ADAPT, Asked(out, resume, steps, minutes, seed, changes or (), given, {"data": data, "valid": valid}), threads)
 
 
+@app.command()
+def run(
+    out: Out,
+    data: Data = None,
+    valid: Valid = None,
+    tokens: Annotated[
+        Path | None, typer.Option(help="The corpus as tokens, made by `midfill train corpus`.", show_default=False)
+    ] = None,
+    steps: Steps = None,
+    minutes: Minutes = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    device: Device = None,
+    dtype: Dtype = None,
+    compiled: Annotated[
+        bool | None, typer.Option("--compile/--no-compile", help="With torch.compile; default: on CUDA.")
+    ] = None,
+    threads: Threads = 0,
+    changes: Changes = None,
+) -> None:
+    """Train the tiny model of DiffusionGemma's class from nothing: the next token first, then canvases."""
+    with _needed():
+        from engine.commands.train_objective import TINY
+        from engine.commands.train_order import Asked
+    given = {"device": device, "dtype": dtype, "compiled": None if compiled is None else "yes" if compiled else "no"}
+    paths = {"data": data, "valid": valid, "tokens": tokens}
+    _sit(TINY, Asked(out, resume, steps, minutes, seed, changes or (), given, paths), threads)
+
+
 @app.command("eval")
 def evaluate(
-    run: Run,
+    folder: Run,
     device: Device = None,
     threads: Threads = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Print a checkpoint's figures on its validation examples."""
-    objective, folder = _reopened(run, device, threads)
+    objective, trained_in = _reopened(folder, device, threads)
     from engine.training.journal import RIGHT, grouped
     from engine.training.loop import averaged, means
 
-    with _told(), averaged(objective, folder) as trained:
+    with _told(), averaged(objective, trained_in) as trained:
         figures = means(objective.validate())
     if as_json:
         import json
@@ -90,17 +119,19 @@ def evaluate(
         typer.echo(json.dumps({**trained, "valid": figures}))
         return
     minutes = trained["seconds"] / 60
-    typer.echo(f"{run}: {trained['step']} steps, {minutes:.1f} minutes, {trained['n_tokens'] / 1e6:.2f} million tokens")
+    typer.echo(
+        f"{folder}: {trained['step']} steps, {minutes:.1f} minutes, {trained['n_tokens'] / 1e6:.2f} million tokens"
+    )
     for group, kinds in grouped(figures).items():
         for kind, value in kinds.items():
             told = f"{value:.1%}" if group == RIGHT else f"{value:.3f}"
             typer.echo(f"  {group if kind == group else f'{group} {kind}':<20} {told}")
-    typer.echo(f"How good its text is: midfill train export {run} OUT; midfill eval held-out --rebuild --model OUT")
+    typer.echo(f"How good its text is: midfill train export {folder} OUT; midfill eval held-out --rebuild --model OUT")
 
 
 @app.command()
 def export(
-    run: Run,
+    folder: Run,
     out: Annotated[Path, typer.Argument(help="The new folder, for --model.")],
     threads: Threads = 0,
 ) -> None:
@@ -109,14 +140,14 @@ def export(
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInputError(f"{out} is there already; name a new folder")
-    objective, folder = _reopened(run, None, threads)
+    objective, trained_in = _reopened(folder, None, threads)
     from engine.training.loop import export as write
 
     fresh = out.absolute().with_name(f".{out.absolute().name}.new")  # so that what is called OUT is whole
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         with _told():
-            write(objective, folder, fresh)
+            write(objective, trained_in, fresh)
         fresh.replace(out)  # an empty folder may be there
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -16,11 +16,13 @@ from transformers.utils import logging as hf_logging
 from engine.commands.errors import BadInputError, CommandError
 from engine.commands.train_order import Order
 from engine.denoisers.vocabulary import VocabularyError
+from engine.models.catalog import BUNDLED_DIR
 from engine.models.resolve import Kind, ModelFolder, ModelNotFoundError, resolve
 from engine.training.examples import ExampleError, ExampleSet
 from engine.training.objective import Objective
 
 ADAPT: Final = "adapt"
+TINY: Final = "tiny"
 _DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -30,12 +32,16 @@ def default_of(kind: str) -> Any:
         from engine.training.adapt import AdaptationSettings
 
         return AdaptationSettings()
+    if kind == TINY:
+        from engine.training.tiny import TinySettings
+
+        return TinySettings()
     raise CommandError(f"a run of an unknown kind: {kind}; it was made by another version of midfill")
 
 
 def objective_of(order: Order) -> Objective:
     """What is trained. Raises `CommandError`."""
-    return _adaptation(order)
+    return _adaptation(order) if order.kind == ADAPT else _tiny(order)
 
 
 def _adaptation(order: Order) -> Objective:
@@ -50,6 +56,26 @@ def _adaptation(order: Order) -> Objective:
     slips = Slips(base.path)
     with loading(base):
         return Adaptation(base.path, name, train, valid, order.settings, slips, device, dtype_of(sitting.dtype, device))
+
+
+def _tiny(order: Order) -> Objective:
+    from engine.training.tiny import TinyTraining
+    from engine.training.token_shard import ShardError, TokenShard, tokenizer_hash
+
+    sitting = order.sitting
+    device = device_of(sitting.device)
+    train, valid = (_examples(path, BUNDLED_DIR) for path in (sitting.data, sitting.valid))
+    if not sitting.tokens:
+        raise BadInputError("--tokens is missing: the corpus as tokens, made by `midfill train corpus`")
+    try:
+        tokens = TokenShard.open(Path(sitting.tokens))
+    except ShardError as error:
+        raise BadInputError(str(error)) from None
+    if tokens.tokenizer != tokenizer_hash(BUNDLED_DIR):
+        raise BadInputError(f"{sitting.tokens} was made with another tokenizer than the bundled model's; make it anew")
+    compiled = sitting.compiled == "yes" or (sitting.compiled == "auto" and device.type == "cuda")
+    half = dtype_of(sitting.dtype, device) is torch.bfloat16
+    return TinyTraining(BUNDLED_DIR, tokens, train, valid, order.settings, device, half=half, compiled=compiled)
 
 
 def base_of(model: str) -> ModelFolder:

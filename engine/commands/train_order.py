@@ -33,9 +33,9 @@ class Asked:
     changes: Sequence[str]
     """`NAME=VALUE` of other settings."""
     names: Mapping[str, str | None]
-    """`model`, `device`, `dtype`: as in `Sitting`."""
+    """`model`, `device`, `dtype`, `compiled`: as in `Sitting`."""
     paths: Mapping[str, Path | None]
-    """`data`, `valid`, ...: likewise."""
+    """`data`, `valid`, `tokens`: likewise."""
 
 
 @frozen
@@ -48,9 +48,13 @@ class Sitting:
     """The file of examples."""
     valid: str = ""
     """The file of validation examples."""
+    tokens: str = ""
+    """The file with the corpus as tokens."""
     device: str = "auto"
     dtype: str = "auto"
-    """Of frozen weights."""
+    """Of matrix products and of frozen weights."""
+    compiled: str = "auto"
+    """yes, no, or auto: on CUDA."""
     loop: LoopSettings = field(factory=LoopSettings)
 
 
@@ -78,9 +82,11 @@ def begin(asked: Asked, kind: str, default_of: DefaultOf) -> Order:
             raise BadInputError(f"{asked.out} holds a run of another kind ({kept.kind}); name a new folder")
         settings, sitting = kept.settings, kept.sitting
     of_settings, of_loop = split(asked.changes, settings, sitting.loop)
-    of_settings |= _said({"seed": asked.seed})
-    of_loop |= _said({"schedule.steps": asked.steps, "minutes": asked.minutes})
-    settings, loop = changed(settings, of_settings), changed(sitting.loop, of_loop)
+    staged = hasattr(settings, "steps")  # what happens at a step may depend on how many there will be
+    of_settings |= _said({"seed": asked.seed} | ({"steps": asked.steps} if staged else {}))
+    settings = changed(settings, of_settings)
+    of_loop |= _said({"schedule.steps": settings.steps if staged else asked.steps, "minutes": asked.minutes})
+    loop = changed(sitting.loop, of_loop)
     if not loop.schedule.steps and not loop.minutes:
         raise BadInputError("say when to end: --steps N (the learning rate falls towards it), --minutes N, or both")
     said = _said({name: path.expanduser().absolute() for name, path in asked.paths.items() if path is not None})
