@@ -27,6 +27,7 @@ from attrs import field, frozen
 from attrs.validators import ge, gt, in_, le
 from torch import Tensor
 from torch.optim import Optimizer
+from transformers.utils import logging as hf_logging
 
 from engine.denoisers.prompt import load_format
 from engine.denoisers.uniform import settings_from
@@ -197,6 +198,7 @@ class TinyTraining:
     def export(self, folder: Path, told: Mapping[str, Any]) -> None:
         """A checkpoint in the library's format, with tokenizer, prompt format and sampler settings."""
         network = copy.deepcopy(self._net.network).to("cpu", torch.bfloat16)
+        hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         network.save_pretrained(folder)
         for name in ("tokenizer.json", "tokenizer_config.json", "generation_config.json"):
             if (self._checkpoint / name).exists():
