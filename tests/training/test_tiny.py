@@ -292,7 +292,7 @@ def test_it_learns_and_what_it_learnt_is_served(shard: TokenShard, holes: Holes,
     tiny = objective(shard, holes, steps=steps, next_share=0.2, own_share=0.1, shape=shape, **rates)
     folder = run(tmp_path / "run", tiny, steps)
     last = folder.entries()[-10:]
-    assert np.mean([e["right_holes"] for e in last]) > 0.9
+    assert np.mean([e["right_holes"] for e in last if "right_holes" in e]) > 0.9
     assert np.mean([e["loss_next"] for e in last]) < 1.0
     out = tmp_path / "out"
     export(tiny, folder, out)
