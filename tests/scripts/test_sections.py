@@ -70,7 +70,7 @@ def test_what_was_found_stays_whatever_happens_to_others(script: Path) -> None:
 
 
 def test_a_section_that_hangs_is_ended(script: Path) -> None:
-    found = run(script, "deaf", 4)
+    found = run(script, "deaf", 7)
     assert found["deaf"]["found"] == 2
     assert found["deaf"]["status"] == "ended: its time was over"
 
