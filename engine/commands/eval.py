@@ -38,12 +38,13 @@ from engine.evaluation import baselines, report
 from engine.evaluation.cases import Case, CaseError, CaseSet, read_cases, sample
 from engine.evaluation.fillers import BaselineFiller, EngineFiller, Filler
 from engine.evaluation.gate_report import gate_chart
-from engine.evaluation.packages import PackageError, read_sources
+from engine.evaluation.packages import read_sources
 from engine.evaluation.rebuild import held_out_cases
 from engine.evaluation.records import About, Record, RecordError, Store, claim, read_all, seed_of
 from engine.evaluation.runner import run_cases
 from engine.evaluation.sandbox import isolation
 from engine.protocol import Welcome
+from engine.wheels import PackageError
 
 _BASELINES: Final = (
     BaselineFiller("empty", baselines.empty),

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from engine.evaluation.cases import Kind
-from engine.evaluation.packages import PackageError, read_sources
+from engine.evaluation.packages import read_sources
 from engine.evaluation.rebuild import Source, held_out_cases
+from engine.wheels import PackageError
 
 BODY = "\n".join(
     [
@@ -85,7 +86,7 @@ def test_an_installed_copy_is_used_when_its_version_fits(tmp_path: Path, monkeyp
         asked.append(command)
         return subprocess.CompletedProcess(command, 1, "", "ERROR: no such version")
 
-    monkeypatch.setattr("engine.evaluation.packages.subprocess.run", refuse)
+    monkeypatch.setattr("engine.wheels.subprocess.run", refuse)
     with pytest.raises(PackageError, match=r"made-up 2\.0 can't be fetched: ERROR: no such version"):
         read_sources([tmp_path], tmp_path / "cache", {"made-up": "2.0"})
     assert asked[0][0] == sys.executable and asked[0][-1] == "made-up==2.0" and "--no-deps" in asked[0]
