@@ -12,7 +12,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-NEEDED = ("torch", "transformers", "numpy", "attrs", "cattrs", "msgpack", "platformdirs", "safetensors", "tokenizers")
+NEEDED = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "numpy",
+    "attrs",
+    "cattrs",
+    "msgpack",
+    "platformdirs",
+    "psutil",
+    "safetensors",
+    "tokenizers",
+)
 FOR_TRAINING = ("peft", "matplotlib")
 _LEAST_TRANSFORMERS = (5, 24)
 _MODULES = {"attrs": "attr"}
