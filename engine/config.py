@@ -60,6 +60,8 @@ class EngineConfig:
     """Denoising steps at most; 0: what the checkpoint asks for."""
     queue: int = attrs.field(default=16, validator=_between(1, 100_000))
     """Fills that may wait per client."""
+    copies: str = attrs.field(default="on", validator=_one_of("on", "off"))
+    """Whether text that is there already, and the client's guesses, are tried. `off` shows what a model does alone."""
 
 
 def load_config(overrides: Mapping[str, Any] | None = None, file: Path | None = None) -> EngineConfig:

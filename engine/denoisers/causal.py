@@ -54,6 +54,8 @@ class CausalDenoiser:
         self.model, self.limits = model, limits
         self.device: torch.device = network.device
         self.windows = {shape.window for shape in self.shapes}
+        self.copies = True
+        """Rows guess by copying. They come to the same text without it, in more passes."""
 
     def open(self, fill: Fill) -> CausalDenoising:
         """Begin a fill."""
@@ -132,13 +134,13 @@ class CausalDenoising:
         """A row at its start, with a guess from the text around it."""
         vocabulary, prompt, fill = self._d.vocabulary, self.prompt, self._fill
         copied = ""
-        if guesses:
+        if guesses and self._d.copies:
             prefix, suffix = fill.prefix[-_LOOKUP_CHARACTERS:], fill.suffix[:_LOOKUP_CHARACTERS]
             n = _CHARACTERS_PER_TOKEN * self._max_tokens
             copied = fill.guesses[0][:n] if fill.guesses else copied_text(prefix, suffix, n)
         heal = prompt.heal.decode("utf-8", "ignore")
         return JacobiRow(
-            lookup=Lookup([*prompt.suffix, *prompt.prefix]),
+            lookup=Lookup([*prompt.suffix, *prompt.prefix]) if self._d.copies else None,
             context=list(prompt.prefix[-8:]),
             heal=prompt.heal,
             piece=lambda token: vocabulary.decode((token,)),

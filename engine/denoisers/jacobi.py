@@ -18,8 +18,8 @@ from engine.denoisers.guess import Lookup
 class JacobiRow:
     """A row's state."""
 
-    lookup: Lookup
-    """What guesses are copied from."""
+    lookup: Lookup | None
+    """What guesses are copied from; None: nothing."""
     context: list[int]
     """Tokens before the region; the last ones are matched against the lookup."""
     heal: bytes
@@ -38,7 +38,7 @@ class JacobiRow:
 
     def canvas(self, width: int) -> list[int]:
         """The next `width` guesses, filled up by lookup; may be shorter."""
-        if len(self.guess) < width:
+        if self.lookup and len(self.guess) < width:
             tail = [*self.context[-8:], *self.accepted, *self.guess]
             self.guess += self.lookup.guess(tail, width - len(self.guess))
         return self.guess[:width]
@@ -68,7 +68,8 @@ class JacobiRow:
                 break
             if i >= len(canvas) or canvas[i] != token:
                 break
-        self.lookup.extend(self.accepted[-n:])
+        if self.lookup:
+            self.lookup.extend(self.accepted[-n:])
         self.was_right = bool(canvas) and n > len(canvas)
         follows = self.guess[:n] == list(predictions[:n])
         self.guess = self.guess[n:] if follows else self._reseed(predictions, n)
@@ -79,4 +80,5 @@ class JacobiRow:
     def _reseed(self, predictions: Sequence[int], n: int) -> list[int]:
         """After a wrong guess: what followed the new tail before, else the model's own tentative predictions."""
         tail = [*self.context[-8:], *self.accepted]
-        return self.lookup.guess(tail, 16, shortest=2) or list(predictions[n:])
+        copied = self.lookup.guess(tail, 16, shortest=2) if self.lookup else []
+        return copied or list(predictions[n:])

@@ -82,6 +82,7 @@ def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, te
         _model(folder, Family.UNIFORM, network, dtype, device),
         _limits(config, max(fim.regions)),
     )
+    denoiser.copies = config.copies == "on"
     _warm_up(denoiser, tell)
     return denoiser
 
@@ -116,6 +117,7 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
         _model(folder, Family.CAUSAL, network, dtype, device),
         _limits(config, _MAX_REGION_TOKENS),
     )
+    denoiser.copies = config.copies == "on"
     _warm_up(denoiser, tell)
     return denoiser
 

@@ -70,6 +70,8 @@ class UniformDenoiser:
         """Token that fills up a region; None: the model has none."""
         banned = vocabulary.banned
         self.banned = banned[banned != (-1 if self.end is None else self.end)].to(forward.device)
+        self.copies = True
+        """Texts that are there already compete with what the rows make (see `seeds`)."""
         text = torch.ones(vocabulary.size, dtype=torch.bool)
         text[vocabulary.banned] = False
         self.noise_tokens = text.nonzero().squeeze(1)
@@ -107,7 +109,8 @@ class UniformDenoising:
         end = frozenset(() if denoiser.end is None else (denoiser.end,))
         self.reader = RegionReader(denoiser.vocabulary, prompt.heal, end, boundary)
         room = plan[0].n_cells
-        self.seeds = seeds(fill, prompt, denoiser.vocabulary, self.reader, room) if denoiser.model.scores else []
+        copies = denoiser.copies and denoiser.model.scores
+        self.seeds = seeds(fill, prompt, denoiser.vocabulary, self.reader, room) if copies else []
         """Regions that compete as they are."""
         if self.seeds and len(plan) > 1:
             plan = [*plan[:-1], denoiser.started(self.seeds[0], plan[-1].seed, room)]

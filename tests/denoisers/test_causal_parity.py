@@ -6,6 +6,7 @@ import math
 import random
 from typing import Any
 
+import attrs
 import pytest
 import torch
 
@@ -55,6 +56,20 @@ def test_guesses_never_change_the_text(tiny_causal: CausalDenoiser) -> None:
     right = tiny_causal.open(Fill("a", PREFIX, SUFFIX, max_tokens=32, guesses=(text,)))
     converged(right)
     assert right.counts.n_forward_passes < len(plain)
+
+
+def test_without_copies_the_text_is_the_same(tiny_causal: CausalDenoiser, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = Fill("a", PREFIX, SUFFIX, max_tokens=32)
+    plain = converged(tiny_causal.open(fill))
+    text = tiny_causal.vocabulary.decode(plain)[2:].decode("utf-8", "ignore")
+    monkeypatch.setattr(tiny_causal, "copies", False)
+    alone = tiny_causal.open(attrs.evolve(fill, guesses=(text,)))
+    assert converged(alone) == plain
+    told = tiny_causal.open(attrs.evolve(fill, guesses=("nonsense",)))
+    assert converged(told) == plain
+    assert alone.counts.n_forward_passes == told.counts.n_forward_passes  # nobody looked at the guess
+    alone.close()
+    told.close()
 
 
 def test_at_any_step_an_answer_is_whole_lines_of_the_last_one(tiny_causal: CausalDenoiser) -> None:

@@ -10,6 +10,7 @@ import torch
 
 from engine.denoisers.uniform import UniformDenoiser, UniformDenoising
 from engine.protocol import Fill
+from tests.denoisers.conftest import Open
 
 LOOP = "for name in sorted(names):\n    total += sizes[name]\n    print(name)\n"
 FILL = Fill("a", LOOP + "\n\nfor na", "\n\nprint(total)\n", max_tokens=32)
@@ -50,6 +51,12 @@ def run(denoising: UniformDenoising) -> list[object]:
 )
 def test_what_competes(bundled: UniformDenoiser, change: dict[str, object], found: list[str]) -> None:
     assert seeds_of(bundled, attrs.evolve(FILL, **change)) == found  # type: ignore[arg-type]
+
+
+def test_without_copies_nothing_competes(load: Open) -> None:
+    alone = load("bundled", copies="off")
+    assert isinstance(alone, UniformDenoiser)
+    assert seeds_of(alone, attrs.evolve(FILL, guesses=("xt()",))) == []
 
 
 def test_of_a_copy_a_few_lines_compete(bundled: UniformDenoiser) -> None:
