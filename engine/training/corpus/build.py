@@ -67,7 +67,8 @@ def build_corpus(
     except BenchmarkError as error:
         raise CorpusError(str(error)) from None
     total = len(held_out) + len(packages)
-    unseen, kept_out = _Unseen(benchmark), []
+    unseen = _Unseen(benchmark)
+    kept_out: list[HeldOut] = []
     for name, version in held_out.items():
         tell(Progress(name, len(kept_out), total, 0, 0))
         kept_out.append(unseen.add(name, version, cache))
