@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train models: corpus, run, adapt, eval, export.", rich_markup_mode=None)
 
+_MODELS: Final = ("qwen2.5-coder-0.5b", "bundled")
 _EXTRA: Final = frozenset({"peft", "matplotlib"})
 Out = Annotated[Path, typer.Option(help="The run's folder.", show_default=False)]
 Data = Annotated[Path | None, typer.Option(help="Examples, made by `midfill train corpus`.", show_default=False)]
@@ -42,6 +43,31 @@ Changes = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting: docs/training.md. May be repeated."),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")]
+
+
+@app.command()
+def corpus(
+    out: Annotated[Path, typer.Argument(help="Folder for corpus, examples and tokens.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--for", help="Make examples for this model. May be repeated; default: both of midfill's."),
+    ] = None,
+    wheels: Annotated[
+        Path | None, typer.Option(help="Folder of the packages' wheels; default: OUT/wheels.", show_default=False)
+    ] = None,
+    humaneval: Annotated[
+        Path | None, typer.Option(help="HumanEval's files, whose problems are to be left out.", show_default=False)
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="Examples for each model.")] = 40_000,
+    n_valid: Annotated[int, typer.Option(min=1, help="Examples to validate on, for each model.")] = 400,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build the corpus again where there is one.")] = False,
+    changes: Changes = None,
+) -> None:
+    """Build the corpus from pinned packages, and from it examples of holes for models. Missing packages are fetched."""
+    with _needed():
+        from engine.commands.train_corpus import CorpusOrder, make
+    chosen = models or _MODELS
+    make(CorpusOrder(out.absolute(), chosen, wheels, humaneval, n, n_valid, rebuild, changes or ()))
 
 
 @app.command()
@@ -176,7 +202,7 @@ def _reopened(run: Path, device: str | None, threads: int) -> tuple[Objective, R
     _set_threads(threads)
     with _told():
         order = reopen(run, default_of, device)
-    return objective_of(order), order.folder
+        return objective_of(order), order.folder
 
 
 @contextlib.contextmanager
