@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from engine.commands.errors import BadInputError, CommandError
 
 if TYPE_CHECKING:
+    from engine.commands.train_order import Asked
     from engine.training.objective import Objective
     from engine.training.run_folder import RunFolder
 
@@ -64,8 +65,8 @@ def corpus(
     changes: Changes = None,
 ) -> None:
     """Build the corpus from pinned packages, and from it examples of holes for models. Missing packages are fetched."""
-    with _needed():
-        from engine.commands.train_corpus import CorpusOrder, make
+    from engine.commands.train_corpus import CorpusOrder, make
+
     chosen = models or _MODELS
     make(CorpusOrder(out.absolute(), chosen, wheels, humaneval, n, n_valid, rebuild, changes or ()))
 
@@ -89,9 +90,9 @@ def adapt(
     changes: Changes = None,
 ) -> None:
     """Teach a causal model to denoise a canvas, through an adapter that leaves its own weights as they are."""
-    with _needed():
-        from engine.commands.train_objective import ADAPT
-        from engine.commands.train_order import Asked
+    from engine.commands.train_objective import ADAPT
+    from engine.commands.train_order import Asked
+
     given = {"model": model, "device": device, "dtype": dtype}
     _sit(ADAPT, Asked(out, resume, steps, minutes, seed, changes or (), given, {"data": data, "valid": valid}), threads)
 
@@ -117,9 +118,9 @@ def run(
     changes: Changes = None,
 ) -> None:
     """Train the tiny model of DiffusionGemma's class from nothing: the next token first, then canvases."""
-    with _needed():
-        from engine.commands.train_objective import TINY
-        from engine.commands.train_order import Asked
+    from engine.commands.train_objective import TINY
+    from engine.commands.train_order import Asked
+
     given = {"device": device, "dtype": dtype, "compiled": None if compiled is None else "yes" if compiled else "no"}
     paths = {"data": data, "valid": valid, "tokens": tokens}
     _sit(TINY, Asked(out, resume, steps, minutes, seed, changes or (), given, paths), threads)
@@ -133,12 +134,13 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Print a checkpoint's figures on its validation examples."""
-    objective, trained_in = _reopened(folder, device, threads)
     from engine.training.journal import RIGHT, grouped
     from engine.training.loop import averaged, means
 
-    with _told(), averaged(objective, trained_in) as trained:
-        figures = means(objective.validate())
+    with _reported():
+        objective, run_folder = _reopened(folder, device, threads)
+        with averaged(objective, run_folder) as trained:
+            figures = means(objective.validate())
     if as_json:
         import json
 
@@ -166,65 +168,59 @@ def export(
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInputError(f"{out} is there already; name a new folder")
-    objective, trained_in = _reopened(folder, None, threads)
     from engine.training.loop import export as write
 
     fresh = out.absolute().with_name(f".{out.absolute().name}.new")  # so that what is called OUT is whole
     shutil.rmtree(fresh, ignore_errors=True)
     try:
-        with _told():
-            write(objective, trained_in, fresh)
+        with _reported():
+            write(*_reopened(folder, None, threads), fresh)
         fresh.replace(out)  # an empty folder may be there
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     typer.echo(f"written to {out}; try it: midfill fill FILE:LINE:COL --model {out}")
 
 
-def _sit(kind: str, asked: Any, threads: int) -> None:
+def _sit(kind: str, asked: Asked, threads: int) -> None:
     """One sitting of a run."""
-    with _needed():
+    with _reported():
         from engine.commands.train_objective import default_of, objective_of
         from engine.commands.train_order import begin
         from engine.commands.train_sitting import PICTURE, sit
-    _set_threads(threads)
-    with _told():
+
+        _set_threads(threads)
         order = begin(asked, kind, default_of)
         n_steps = sit(objective_of(order), order)
     typer.echo(f"{n_steps} steps are done; their curves: {asked.out / PICTURE}")
     typer.echo(f"Next: midfill train eval {asked.out}; midfill train export {asked.out} OUT")
 
 
-def _reopened(run: Path, device: str | None, threads: int) -> tuple[Objective, RunFolder]:
-    """What was trained in a folder. Raises `CommandError`."""
-    with _needed():
-        from engine.commands.train_objective import default_of, objective_of
-        from engine.commands.train_order import reopen
+def _reopened(folder: Path, device: str | None, threads: int) -> tuple[Objective, RunFolder]:
+    """What was trained in a folder."""
+    from engine.commands.train_objective import default_of, objective_of
+    from engine.commands.train_order import reopen
+
     _set_threads(threads)
-    with _told():
-        order = reopen(run, default_of, device)
-        return objective_of(order), order.folder
+    order = reopen(folder, default_of, device)
+    return objective_of(order), order.folder
 
 
 @contextlib.contextmanager
-def _needed() -> Iterator[None]:
-    """What is imported in it may need the extra."""
+def _reported() -> Iterator[None]:
+    """What training can't go on with, in it, ends the command in one line."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _EXTRA:
             raise
-        told = f"training needs more packages ({error.name} is missing); run: pip install 'midfill[train]'"
+        told = f"training needs more packages ({missing} is missing); run: pip install 'midfill[train]'"
         raise CommandError(told) from None
+    except ValueError as error:
+        from engine.training.run_folder import RunError
 
-
-@contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Errors of a run's folder end the command in one line."""
-    from engine.training.run_folder import RunError
-
-    try:
-        yield
-    except RunError as error:
+        if not isinstance(error, RunError):
+            raise
         raise CommandError(str(error)) from None
 
 

@@ -49,6 +49,8 @@ def _adaptation(order: Order) -> Objective:
     from engine.training.slips import Slips
 
     sitting = order.sitting
+    if not sitting.model:
+        raise BadInputError("--from is missing: the model to adapt, as qwen2.5-coder-0.5b")
     base = base_of(sitting.model)
     device = device_of(sitting.device)
     name = str(base.path) if base.kind is Kind.PATH else base.name
