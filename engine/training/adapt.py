@@ -85,7 +85,11 @@ class Adaptation:
     @property
     def settings(self) -> Mapping[str, Any]:
         """See `Objective`."""
-        data = {"base": self._base_name, "train": self._train.fingerprint, "valid": self._valid.fingerprint}
+        data = {
+            "base": self._base_name,
+            "train_data": self._train.fingerprint,
+            "valid_data": self._valid.fingerprint,
+        }
         return {"objective": "adapt", **data, **attrs.asdict(self._s)}
 
     @property

@@ -6,6 +6,7 @@ Must not know: losses, noise, steps. The base weights are frozen; what is traine
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -73,7 +74,8 @@ class AdaptedModel:
         for token in vocabulary.silent:
             self._ends[token] = _END
         config = peft.LoraConfig(r=rank, lora_alpha=rank, target_modules=list(_PROJECTIONS))
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of one library about the other
             torch.manual_seed(seed)
             self.peft: Any = peft.get_peft_model(network, config)
         self._body: Any = network.base_model
