@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,14 +53,23 @@ class Benchmark:
             try:
                 data = gzip.decompress(file.read_bytes())
                 problems |= {_problem(json.loads(line)) for line in data.splitlines() if line.strip()}
-            except (OSError, EOFError, ValueError, KeyError, TypeError, SyntaxError, StopIteration) as error:
+            except (
+                OSError,
+                EOFError,
+                zlib.error,
+                ValueError,
+                KeyError,
+                TypeError,
+                SyntaxError,
+                StopIteration,
+            ) as error:
                 raise BenchmarkError(f"{file} is no file of HumanEval ({type(error).__name__}: {error})") from None
             digest.update(data)
         return cls(frozenset(problems), digest.hexdigest())
 
     def is_in(self, text: str) -> bool:
         """Whether a text holds one of the problems."""
-        lines = frozenset(line.strip() for line in text.split("\n"))
+        lines = frozenset(_bare(line) for line in text.split("\n"))
         return any(problem.is_in(lines) for problem in self.problems)
 
 
@@ -69,6 +79,11 @@ def _problem(row: dict[str, Any]) -> Problem:
     wanted = next(n for n in ast.walk(ast.parse(program)) if isinstance(n, ast.FunctionDef) and n.name == name)
     docstring = ast.get_docstring(wanted) or ""
     return Problem(
-        program.split("\n")[wanted.lineno - 1].strip(),
-        frozenset(stripped for line in docstring.split("\n") if len(stripped := line.strip()) >= _LONG),
+        _bare(program.split("\n")[wanted.lineno - 1]),
+        frozenset(bare for line in docstring.split("\n") if len(bare := _bare(line)) >= _LONG),
     )
+
+
+def _bare(line: str) -> str:
+    """Without the quotes that a docstring's first and last line stand in."""
+    return line.strip(" \t\"'")

@@ -23,11 +23,11 @@ from engine.training.corpus.licence import is_permissive, stated_licence
 from engine.training.corpus.manifest import Dropped, HeldOut, Manifest, PackageEntry
 from engine.training.corpus.packages import PACKAGES, WANTED_WHEELS
 from engine.training.corpus.source_text import SourceText
-from engine.wheels import fetch_wheel, python_files, wheel_metadata
+from engine.training.corpus.unseen import Unseen
+from engine.wheels import fetch_wheel, python_files, wheel_metadata, wheel_sha256
 
 MOST: Final = 5_000_000
 """Bytes of one package, so that the corpus does not speak its dialect."""
-_HELD_OUT_SHARE: Final = 0.3
 _COPY_SHARE: Final = 0.7
 
 
@@ -67,14 +67,16 @@ def build_corpus(
     except BenchmarkError as error:
         raise CorpusError(str(error)) from None
     total = len(held_out) + len(packages)
-    unseen = _Unseen(benchmark)
+    unseen = Unseen(benchmark)
     kept_out: list[HeldOut] = []
     for name, version in held_out.items():
         tell(Progress(name, len(kept_out), total, 0, 0))
-        kept_out.append(unseen.add(name, version, cache))
+        wheel = fetch_wheel(name, version, cache, WANTED_WHEELS)
+        unseen.add(name, wheel)
+        kept_out.append(HeldOut(name, version, wheel_sha256(wheel)))
 
-    build = _Build(unseen, CorpusWriter(folder), cache, most)
-    try:
+    with CorpusWriter(folder) as writer:
+        build = _Build(unseen, writer, cache, most)
         for name, version in packages.items():
             n_done = len(kept_out) + len(build.entries)
             tell(Progress(name, n_done, total, build.n_files, build.n_bytes))
@@ -87,45 +89,17 @@ def build_corpus(
             n_files=build.n_files,
             n_bytes=build.n_bytes,
             n_validation=build.n_validation,
-            sha256=build.writer.sha256,
+            sha256=writer.sha256,
         )
-        build.writer.finish(manifest)
-    except BaseException:
-        build.writer.discard()
-        raise
+        writer.finish(manifest)
     tell(Progress("", total, total, build.n_files, build.n_bytes))
     return manifest
-
-
-class _Unseen:
-    """What must not come into the corpus, known by its contents."""
-
-    def __init__(self, benchmark: Benchmark | None) -> None:
-        self._benchmark = benchmark
-        self._texts: set[str] = set()
-        self._lines = KnownLines()
-
-    def add(self, name: str, version: str, cache: Path) -> HeldOut:
-        """Hold out a package's files, all of them."""
-        wheel = fetch_wheel(name, version, cache, WANTED_WHEELS)
-        for path, data in python_files(wheel):
-            text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-            if text.strip():
-                self._texts.add(SourceText(name, path, text).sha256)
-                self._lines.add(text)
-        return HeldOut(name, version, _sha256(wheel))
-
-    def why_not(self, source: SourceText) -> Dropped | None:
-        """What a text shares with it."""
-        if source.sha256 in self._texts or self._lines.share(source.text) > _HELD_OUT_SHARE:
-            return Dropped.HELD_OUT
-        return Dropped.BENCHMARK if self._benchmark and self._benchmark.is_in(source.text) else None
 
 
 class _Build:
     """The corpus so far."""
 
-    def __init__(self, unseen: _Unseen, writer: CorpusWriter, cache: Path, most: int) -> None:
+    def __init__(self, unseen: Unseen, writer: CorpusWriter, cache: Path, most: int) -> None:
         self.writer = writer
         self.entries: list[PackageEntry] = []
         self.n_files = self.n_bytes = self.n_validation = 0
@@ -153,7 +127,7 @@ class _Build:
         told = {reason: dropped[reason] for reason in Dropped if dropped[reason]}
         self.entries.append(
             PackageEntry(
-                *(name, version, licence, wheel.name, _sha256(wheel), len(kept), n_bytes, digest.hexdigest(), told)
+                *(name, version, licence, wheel.name, wheel_sha256(wheel), len(kept), n_bytes, digest.hexdigest(), told)
             )
         )
 
@@ -199,8 +173,3 @@ def _is_test(path: str) -> bool:
 
 def _name(package: str) -> str:
     return package.lower().replace("_", "-").replace(".", "-")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

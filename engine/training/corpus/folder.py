@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +19,7 @@ from engine.training.corpus.source_text import SourceText
 
 _MANIFEST: Final = "manifest.json"
 _TEXTS: Final = "texts.jsonl.gz"
-_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
+_CONVERTER: Final = cattrs.Converter()
 
 
 class CorpusError(ValueError):
@@ -30,21 +32,35 @@ def encode(source: SourceText) -> bytes:
 
 
 class CorpusWriter:
-    """Writes beside what is there and replaces it at the end, so that a folder never holds half a corpus."""
+    """Writes beside what is there and replaces it at the end, so that a folder never holds half a corpus.
+
+    Raises `CorpusError` where the folder can't be written.
+    """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._fresh = folder / (_TEXTS + ".new")
-        self._file = self._fresh.open("wb")
+        self._digest = hashlib.sha256()
+        with self._told():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._fresh.open("wb")
         # no name and no time in the header: the same texts give the same bytes
         self._packed = gzip.GzipFile(filename="", mode="wb", fileobj=self._file, compresslevel=6, mtime=0)
-        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> CorpusWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (self._packed, self._file):
+            with contextlib.suppress(OSError):  # on a full disk closing fails too
+                file.close()
+        self._fresh.unlink(missing_ok=True)  # not there after `finish`
 
     def add(self, source: SourceText) -> bytes:
         """Write a text; gives back its line."""
         line = encode(source)
-        self._packed.write(line)
+        with self._told():
+            self._packed.write(line)
         self._digest.update(line)
         return line
 
@@ -55,23 +71,22 @@ class CorpusWriter:
 
     def finish(self, manifest: Manifest) -> None:
         """Take the place of what was there."""
-        self.close()
-        fresh = self._folder / (_MANIFEST + ".new")
         told = json.dumps(_CONVERTER.unstructure(manifest), indent=2, ensure_ascii=False)
-        fresh.write_text(told + "\n", encoding="utf-8")
-        (self._folder / _MANIFEST).unlink(missing_ok=True)  # texts without a manifest are no corpus
-        self._fresh.replace(self._folder / _TEXTS)
-        fresh.replace(self._folder / _MANIFEST)
+        fresh = self._folder / (_MANIFEST + ".new")
+        with self._told():
+            self._packed.close()
+            self._file.close()
+            fresh.write_text(told + "\n", encoding="utf-8")
+            (self._folder / _MANIFEST).unlink(missing_ok=True)  # texts without a manifest are no corpus
+            self._fresh.replace(self._folder / _TEXTS)
+            fresh.replace(self._folder / _MANIFEST)
 
-    def close(self) -> None:
-        """Leave the files."""
-        self._packed.close()
-        self._file.close()
-
-    def discard(self) -> None:
-        """Forget what was written since the beginning."""
-        self.close()
-        self._fresh.unlink(missing_ok=True)
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise CorpusError(f"{self._folder} can't be written ({error.strerror or error})") from error
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -95,7 +110,7 @@ def read_corpus(folder: Path) -> Iterator[SourceText]:
         with gzip.open(path) as lines:
             for line in lines:
                 digest.update(line)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"{path} can't be read ({error}); build the corpus again") from None
     if digest.hexdigest() != manifest.sha256:
         raise CorpusError(f"{path} is not what {_MANIFEST} says: its hash differs; build the corpus again")
