@@ -53,7 +53,7 @@ class Documents:
                 else:
                     failed += 1
                 continue
-            window = self.tokens.window(min(left, int(rng.choice(_WINDOWS))), rng)
+            window = self.tokens.window(min(left, _WINDOWS[int(rng.integers(len(_WINDOWS)))]), rng)
             row.append(window)
             left -= max(1, len(window))
         return row

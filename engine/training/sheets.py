@@ -160,6 +160,7 @@ class SheetMaker:
                 tiles += self._tiles(tokens, number, first, rng)
             order = rng.permutation(len(tiles))
             self._lay(sheet, row, [*canvases, *(tiles[i] for i in order)], rng)
+        self._noise(sheet, rng)
         return sheet
 
     def _hole(self, hole: Hole, number: int, start: int, rng: np.random.Generator) -> list[Drawn]:
@@ -171,7 +172,7 @@ class SheetMaker:
             return []
         found = []
         for _ in range(2):
-            targets = np.full(int(rng.choice(fitting)), self.form.fill, dtype=np.int64)
+            targets = np.full(fitting[int(rng.integers(len(fitting)))], self.form.fill, dtype=np.int64)
             targets[: len(middle)] = middle
             found.append(Drawn(number, start, True, targets, len(middle), near))
         return found
@@ -180,7 +181,7 @@ class SheetMaker:
         at = first + int(rng.integers(4, _LEAST))
         found = []
         while at < len(tokens):
-            size = int(rng.choice(self.form.regions))
+            size = self.form.regions[int(rng.integers(len(self.form.regions)))]
             n_text = int(rng.integers(1, size)) if rng.random() < _PADDED else size
             text = tokens[at : at + n_text]
             if len(text) < n_text:  # the document ends: that is no reason for fill
@@ -200,20 +201,24 @@ class SheetMaker:
             if used + width > self.shape.cells:
                 continue
             region, whole = slice(used, used + n), slice(used, used + width)
-            level = 1.0 if rng.random() < _ALL_NOISE else float(rng.uniform(0.05, 1.0))
-            noised = rng.random(n) < level
-            shown = np.where(noised, rng.choice(self.form.noise, n), drawn.targets)
-            weights = np.where(shown == drawn.targets, _KEPT, 1.0)
-            weights[drawn.n_text + 1 :] *= _LATER_FILL
-            sheet.cells[row, region], sheet.targets[row, region] = shown, drawn.targets
-            sheet.cells[row, used + n : used + width] = drawn.near
+            sheet.targets[row, region], sheet.free[row, region] = drawn.targets, True
+            sheet.weights[row, region] = 1.0
+            sheet.weights[row, used + drawn.n_text + 1 : used + n] = _LATER_FILL
             sheet.targets[row, used + n : used + width] = drawn.near
-            sheet.weights[row, region], sheet.free[row, region] = weights, True
             sheet.cell_documents[row, whole], sheet.canvases[row, whole] = drawn.document, number
             sheet.starts[row, whole] = drawn.start
             sheet.cell_places[row, whole] = drawn.start + np.arange(width)
+            level = 1.0 if rng.random() < _ALL_NOISE else rng.uniform(0.05, 1.0)
             sheet.levels[row, whole], sheet.holes[row, whole] = level, drawn.hole
             used += width
+
+    def _noise(self, sheet: Sheet, rng: np.random.Generator) -> None:
+        """In all free cells at once: canvas by canvas it would take longer than a step does on a GPU."""
+        shape = sheet.cells.shape
+        noised = sheet.free & (rng.random(shape) < sheet.levels)
+        drawn = self.form.noise[rng.integers(0, len(self.form.noise), shape)]
+        sheet.cells[:] = np.where(noised, drawn, sheet.targets)
+        sheet.weights[sheet.cells == sheet.targets] *= _KEPT
 
 
 def _empty(s: SheetShape) -> Sheet:
