@@ -22,6 +22,8 @@ _MOST_POINTS: Final = 160
 """Of one curve; more steps are averaged."""
 _FEW: Final = 8
 """Points that are marked."""
+_TREND: Final = 24
+"""The trend at a point looks this share of the curve back and ahead."""
 _COLUMNS: Final = 2
 _PANEL: Final = (5.4, 3.1)
 """Inches."""
@@ -31,6 +33,7 @@ _TITLES: Final = {
     LOSS: "loss, nats per cell",
     RIGHT: "cells that are right",
     "agreed": "drafted tokens in a row that the base agrees with",
+    "agreed_share": "the same, as a share of the base's own text",
 }
 
 
@@ -41,6 +44,8 @@ class _Panel:
     """Training: values by step, by name."""
     valid: dict[str, list[tuple[float, float]]] = field(factory=dict)
     """Validation, likewise."""
+    jumps: bool = True
+    """Whether a step's value is that of a few cells: then the trend is drawn over it."""
 
 
 def draw(entries: Iterable[Mapping[str, Any]], path: Path, title: str) -> None:
@@ -79,7 +84,7 @@ def _figure_panels(entries: Sequence[Mapping[str, Any]]) -> list[_Panel]:
 
 
 def _rate(steps: Sequence[Mapping[str, Any]]) -> _Panel:
-    return _Panel("learning rate", {"learning rate": [(entry["step"], entry["lr"]) for entry in steps]})
+    return _Panel("learning rate", {"learning rate": [(entry["step"], entry["lr"]) for entry in steps]}, jumps=False)
 
 
 def _throughput(steps: Sequence[Mapping[str, Any]]) -> _Panel:
@@ -89,7 +94,7 @@ def _throughput(steps: Sequence[Mapping[str, Any]]) -> _Panel:
         took = last["seconds"] - first["seconds"]
         if took > 0:
             points.append((last["step"], (last["n_tokens"] - first["n_tokens"]) / took))
-    return _Panel("tokens and cells per second", {"throughput": points})
+    return _Panel("tokens and cells per second", {"throughput": points}, jumps=False)
 
 
 def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
@@ -104,9 +109,11 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.25)
     for kind, points in panel.curves.items():
-        x, y = _smoothed(points)
-        marker = "." if len(x) < _FEW else ""
-        axes.plot(x, y, color=colours[kind], linewidth=1.3, label=kind, marker=marker)
+        x, y = _fewer(points)
+        if panel.jumps and len(x) >= _FEW:
+            axes.plot(x, y, color=colours[kind], linewidth=0.8, alpha=0.2)
+            y = _trend(y)
+        axes.plot(x, y, color=colours[kind], linewidth=1.5, label=kind, marker="." if len(x) < _FEW else "")
     for kind, points in panel.valid.items():
         x, y = _finite(points)
         alone = None if kind in panel.curves else kind
@@ -135,7 +142,7 @@ def _finite(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[fl
     return [x for x, _ in kept], [y for _, y in kept]
 
 
-def _smoothed(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+def _fewer(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     """Means of neighbours, so that at most `_MOST_POINTS` are left."""
     x, y = _finite(points)
     n = min(len(x), _MOST_POINTS)
@@ -145,6 +152,12 @@ def _smoothed(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[
         [float(some.mean()) for some in np.array_split(np.array(x, dtype=float), n)],
         [float(some.mean()) for some in np.array_split(np.array(y, dtype=float), n)],
     )
+
+
+def _trend(values: Sequence[float]) -> list[float]:
+    """Each value as the mean of those around it."""
+    reach = max(1, len(values) // _TREND)
+    return [float(np.mean(values[max(0, at - reach) : at + reach + 1])) for at in range(len(values))]
 
 
 def _told(steps: Sequence[Mapping[str, Any]]) -> str:
