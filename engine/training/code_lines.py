@@ -5,11 +5,23 @@ Must not know: holes, tokens.
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections.abc import Iterator
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from attrs import frozen
+
+_STRING: Final = re.compile(
+    r"(?P<quotes>\"{3}|'{3})(?:\\.|[^\\])*?(?P=quotes)"
+    r"|\"(?:\\.|[^\"\\\n])*\""
+    r"|'(?:\\.|[^'\\\n])*'"
+    r"|\#[^\n]*",
+    re.DOTALL,
+)
+"""A string or a comment: found in order, so that neither is looked for inside the other. No parser: files that are
+being written are seldom whole, and it takes a small part of the time."""
+_STRING_PREFIXES: Final = ("", "r", "u", "b", "f", "br", "rb", "fr", "rf")
 
 
 @frozen
@@ -24,18 +36,18 @@ class CodeLines:
     code: tuple[int, ...]
     """Numbers of lines with code."""
     prose: tuple[int, ...]
-    """Numbers of lines that are a comment, or part of a string of several lines (mostly docstrings)."""
+    """Numbers of lines that are a comment, or part of a docstring or another string of several lines."""
 
     @classmethod
     def of(cls, text: str) -> CodeLines:
-        """Any text: where it is no Python, only comments are prose."""
+        """Of any text, whole or not."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         lines = tuple(text.split("\n"))
         starts, offset = [], 0
         for line in lines:
             starts.append(offset)
             offset += len(line) + 1
-        in_strings = set(_lines_of_long_strings(text))
+        in_strings = set(_lines_of_strings(text, starts))
         code, prose = [], []
         for number, line in enumerate(lines):
             if stripped := line.strip():
@@ -49,14 +61,11 @@ class CodeLines:
         return len(line) - len(line.lstrip()), len(line.rstrip())
 
 
-def _lines_of_long_strings(text: str) -> Iterator[int]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the file's own: an odd escape, a comparison of literals
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
-        is_text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        if is_text and isinstance(node, ast.expr) and node.end_lineno and node.end_lineno > node.lineno:
-            yield from range(node.lineno - 1, node.end_lineno)
+def _lines_of_strings(text: str, starts: Sequence[int]) -> Iterator[int]:
+    """Lines of triple-quoted strings that span several, or that begin their line."""
+    for match in _STRING.finditer(text):
+        if match["quotes"]:
+            first, last = (bisect.bisect(starts, offset) - 1 for offset in (match.start(), match.end() - 1))
+            before = text[starts[first] : match.start()].strip()
+            if last > first or before.lower() in _STRING_PREFIXES:
+                yield from range(first, last + 1)
