@@ -6,7 +6,6 @@ Imports torch: it is imported by the commands that train.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -95,9 +94,7 @@ def loading(base: ModelFolder) -> Iterator[None]:
     hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # between the libraries; a user can do nothing about it
-            yield
+        yield
     except torch.OutOfMemoryError:
         raise CommandError(f"{base.name} does not fit into the device's memory; choose a smaller model") from None
     except VocabularyError as error:
