@@ -62,6 +62,14 @@ def split(folder: Path, out: Path, most: int = MOST) -> list[Path]:
     return written
 
 
+def joined(folder: Path, out: Path) -> list[Path]:
+    """`join` of all pieces in a folder."""
+    pieces = sorted(folder.glob(f"*{_SUFFIX}"))
+    if not pieces:
+        raise PieceError(f"{folder} holds no pieces (*{_SUFFIX})")
+    return join(pieces, out)
+
+
 def join(pieces: Iterable[Path], out: Path) -> list[Path]:
     """Put folders together again below `out`; all their pieces must be there."""
     found: dict[str, dict[int, dict[str, Tensor]]] = {}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from attrs import field, frozen
+from attrs import frozen
 
 from gpu_runs.record import Record
 
@@ -29,15 +29,20 @@ _EARLY_S = 1.0
 
 @frozen
 class Clock:
-    """Time until a section's end."""
+    """Time until an end."""
 
-    seconds: float
-    started: float = field(factory=time.monotonic)
+    until: float
+    """By `time.monotonic`, which all processes of a machine share."""
+
+    @classmethod
+    def of(cls, seconds: float) -> Clock:
+        """That many seconds, from now."""
+        return cls(time.monotonic() + seconds)
 
     @property
     def left(self) -> float:
         """Seconds left."""
-        return self.started + self.seconds - time.monotonic()
+        return self.until - time.monotonic()
 
 
 @frozen
@@ -55,12 +60,12 @@ class Stopped(Exception):
 
 
 def run_all(sections: Sequence[Section], command: Sequence[str], budget: float, record: Record) -> bool:
-    """Run each section as `command --section NAME --budget SECONDS`; True when all ended well.
+    """Run each section as `command --section NAME --until TIME`; True when all ended well.
 
     What a section leaves of its time goes to those behind it. SIGTERM and Ctrl-C end the run as the end of its time
     does: what was found stays.
     """
-    clock = Clock(budget - _REPORT_S)
+    clock = Clock.of(budget - _REPORT_S)
     well = True
     with _stoppable():
         try:
@@ -80,13 +85,14 @@ def run_all(sections: Sequence[Section], command: Sequence[str], budget: float, 
     return well
 
 
-def run_one(section: Section, budget: float, record: Record) -> int:
+def run_one(section: Section, until: float, record: Record) -> int:
     """Run a section in this process; its exit code."""
+    clock = Clock(until)
     if hasattr(signal, "SIGALRM"):  # should nobody be left to end it: this ends it even in a call that hangs
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(int(budget + 2 * _GRACE_S) + 1)
+        signal.alarm(max(1, int(clock.left + _EARLY_S + 2 * _GRACE_S)))
     try:
-        section.run(record, Clock(budget))
+        section.run(record, clock)
     except Exception as error:
         traceback.print_exc()
         record.put(section.name, error=f"{type(error).__name__}: {error}"[:2000])
@@ -97,7 +103,8 @@ def run_one(section: Section, budget: float, record: Record) -> int:
 def _run(command: Sequence[str], section: Section, seconds: float, record: Record) -> tuple[str, float]:
     started = time.monotonic()
     record.put(section.name, status="began", given_s=round(seconds, 1))
-    process = subprocess.Popen([*command, "--section", section.name, "--budget", f"{max(0.5, seconds - _EARLY_S):.1f}"])
+    until = started + seconds - _EARLY_S  # starting takes some of it
+    process = subprocess.Popen([*command, "--section", section.name, "--until", str(until)])
     try:
         code = process.wait(timeout=seconds)
         status = "done" if code == 0 else f"failed ({code})"

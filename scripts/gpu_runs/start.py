@@ -28,6 +28,7 @@ def options(description: str, out: str, budget: float) -> argparse.ArgumentParse
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, ...; default: auto")
     parser.add_argument("--wheels", type=Path, help="folder of pure-Python wheels that are missing or too old here")
     parser.add_argument("--section", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)
     return parser
 
 
@@ -65,7 +66,7 @@ def conduct(
 
     if given.section:
         (section,) = [one for one in sections if one.name == given.section]
-        return run_one(section, given.budget, record)
+        return run_one(section, given.until, record)
     record.path.unlink(missing_ok=True)
     command = [sys.executable, "-u", str(script), *arguments]
     well = run_all(sections, command, given.budget, record)
