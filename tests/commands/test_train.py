@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -289,3 +290,34 @@ def test_the_help_names_the_commands(midfill: Midfill) -> None:
     assert code == 0
     for command in ("corpus", "adapt", "run", "eval", "export"):
         assert f"  {command} " in out
+
+
+def test_the_corpus_is_built_again_to_the_same_hash(
+    made: Path, midfill: Midfill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only = functools.partial(build_corpus, packages={"shapes": "1.0"}, held_out={})
+    monkeypatch.setattr("engine.commands.train_corpus.build_corpus", only)
+    command = [
+        "train",
+        "corpus",
+        tmp_path / "out",
+        "--wheels",
+        made / "wheels",
+        "--for",
+        made / "base",
+        "--n",
+        5,
+        "--n-valid",
+        2,
+    ]
+    code, out, err = midfill(*command)
+    assert (code, out) == (0, "")
+    assert "reading packages" in err and "HumanEval was not at hand" in err
+    code, _, err = midfill(*command, "--rebuild")
+    assert (code, "the same hash as before" in err) == (0, True)
+
+    texts = tmp_path / "out" / "corpus" / "texts.jsonl.gz"
+    texts.write_bytes(texts.read_bytes()[:-20])
+    code, _, err = midfill(*command)
+    assert code == 1
+    assert "texts.jsonl.gz" in err.splitlines()[-1] and "build the corpus again" in err.splitlines()[-1]
