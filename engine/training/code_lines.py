@@ -48,7 +48,8 @@ class CodeLines:
             starts.append(offset)
             offset += len(line) + 1
         in_strings = set(_lines_of_strings(text, starts))
-        code, prose = [], []
+        code: list[int] = []
+        prose: list[int] = []
         for number, line in enumerate(lines):
             if stripped := line.strip():
                 is_prose = number in in_strings or stripped.startswith("#")

@@ -99,6 +99,7 @@ class Slips:
 
     def __init__(self, checkpoint: Path, shares: SlipShares | None = None) -> None:
         """`checkpoint`: the model's folder, of which the tokenizer is read."""
+        # here, so that the rest of this file needs no torch
         from engine.training.adapted_model import fill_token
         from engine.training.hole_tokens import vocabulary_of
         from engine.training.near_names import NearNames

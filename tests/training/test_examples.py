@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.models.catalog import BUNDLED_DIR
@@ -38,6 +38,7 @@ def lists(examples: Iterable[Example]) -> list[tuple[list[int], list[int], list[
     return [(e.prompt.tolist(), e.middle.tolist(), e.near.tolist(), e.kind) for e in examples]
 
 
+@settings(deadline=None)
 @given(text=st.one_of(st.text(max_size=80), st.sampled_from([CODE, OTHER])), data=st.data())
 def test_tokens_give_the_text_back(text: str, data: st.DataObject) -> None:
     text = text.replace("\r", "\n")
@@ -100,8 +101,8 @@ def test_what_does_not_fit_is_refused(checkpoint: Path) -> None:
 
 def test_a_file_gives_the_examples_back(checkpoint: Path, tmp_path: Path) -> None:
     out, told = tmp_path / "sets" / "a.safetensors", []
-    settings = ExampleSettings(seed=3, prompt_tokens=600, snippets=1.0)
-    assert write_examples(iter(PACKAGE), checkpoint, out, 60, settings, told.append) == 60
+    chosen = ExampleSettings(seed=3, prompt_tokens=600, snippets=1.0)
+    assert write_examples(iter(PACKAGE), checkpoint, out, 60, chosen, told.append) == 60
     assert told[-1] == 60
     found = ExampleSet.open(out)
     found.check(checkpoint)
@@ -116,7 +117,7 @@ def test_a_file_gives_the_examples_back(checkpoint: Path, tmp_path: Path) -> Non
     assert found.told["model"] == "causal"
     separator = HoleTokens(checkpoint, 64, 8).vocabulary.id("<|file_sep|>")
     assert any((e.prompt == separator).any() for e in found)
-    maker = ExampleMaker(checkpoint, PACKAGE, settings)
+    maker = ExampleMaker(checkpoint, PACKAGE, chosen)
     alone = lists(example for number in range(3) for example in maker.of_file(number, range(200)))
     assert all(example in alone for example in lists(found))  # any of them can be made again
 

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.training.code_lines import CodeLines
@@ -29,6 +29,7 @@ def holes(text: str, kind: HoleKind, n: int) -> list[Hole]:
     return [hole for hole in found if hole is not None]
 
 
+@settings(deadline=None)
 @given(text=TEXTS, kind=st.sampled_from(HoleKind), seed=st.integers(0, 2**32))
 def test_nothing_is_lost(text: str, kind: HoleKind, seed: int) -> None:
     lines = CodeLines.of(text)

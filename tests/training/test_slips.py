@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.models.catalog import BUNDLED_DIR
@@ -26,6 +26,7 @@ def one(tokens: list[int], kind: SlipKind, seed: int = 0) -> list[int] | None:
     return slip(tokens, kind, rng, [91, 92], lambda token: [token + 1000], FILL, [93])
 
 
+@settings(deadline=None)
 @given(tokens=TOKENS, kind=st.sampled_from(SlipKind), seed=st.integers(0, 1000))
 def test_one_slip_is_of_its_kind(tokens: list[int], kind: SlipKind, seed: int) -> None:
     before = list(tokens)
@@ -61,6 +62,7 @@ def test_what_changes_nothing_is_told() -> None:
     assert slip([7], SlipKind.OTHER, rng, [], lambda token: (), FILL, [93]) is None
 
 
+@settings(deadline=None)
 @given(tokens=TOKENS, seed=st.integers(0, 1000), pool=TOKENS)
 def test_slips_keep_the_number_and_change_something(tokens: list[int], seed: int, pool: list[int]) -> None:
     array = np.array(pool, dtype=np.int64)
