@@ -49,7 +49,6 @@ PACKAGES: Final = {
     "numpy": "2.4.6",
     "pandas": "3.1.1",
     "parso": "0.8.7",
-    "peewee": "4.5.3",
     "pip": "26.3",
     "plotly": "7.1.0",
     "poetry-core": "2.5.0",
