@@ -17,13 +17,13 @@ from gpu_runs import device as measured
 from gpu_runs import models
 from gpu_runs.big_model import begun, big_denoiser, denoising, steps
 from gpu_runs.floor import bytes_touched, routed
+from gpu_runs.names import LARGE
 from gpu_runs.profiles import profile
 from gpu_runs.record import Record
 from gpu_runs.sections import Clock, told
 from gpu_runs.step_parts import parts
 from gpu_runs.variants import compiled, graphed
 
-SECTION: Final = "diffusiongemma"
 _PROMPT: Final = 512
 _SHAPES: Final = ((256, 1), (32, 1), (64, 1), (256, 8), (256, 4), (32, 8), (64, 8), (32, 4), (64, 4))
 """Cells and rows."""
@@ -42,14 +42,14 @@ def big(record: Record, clock: Clock, device_name: str, tiny: bool) -> None:
     denoiser, network = big_denoiser(sizes, device, torch.float32 if tiny else torch.bfloat16)
     measured.synchronized(device)
     record.put(
-        SECTION,
+        LARGE,
         built_s=round(time.perf_counter() - started, 1),
         n_parameters=denoiser.model.n_parameters,
         weights_gb=round(sum(w.numel() * w.element_size() for w in network.parameters()) / 1e9, 2),
         memory_gb=_memory(device),
         sizes=sizes,
     )
-    told(f"{SECTION}: built in {record.read()[SECTION]['built_s']} s")
+    told(f"{LARGE}: built in {record.read()[LARGE]['built_s']} s")
     bandwidth = _bandwidth(record, device, tiny)
     prompt = 48 if tiny else _PROMPT
     shapes = _TINY_SHAPES if tiny else _SHAPES
@@ -62,18 +62,18 @@ def big(record: Record, clock: Clock, device_name: str, tiny: bool) -> None:
         _step(record, denoiser, network, prompt, n_cells, n_rows, bandwidth)
     for n_cells, n_rows in shapes[:2]:
         if clock.left > 8:
-            record.add(SECTION, "parts", {"cells": n_cells, **parts(denoiser, prompt, n_cells, n_rows)})
+            record.add(LARGE, "parts", {"cells": n_cells, **parts(denoiser, prompt, n_cells, n_rows)})
     for n_cells, n_rows in shapes[:2]:
         if clock.left > 12:
-            record.add(SECTION, "profiles", {"cells": n_cells, **profile(denoiser, prompt, n_cells, n_rows)})
+            record.add(LARGE, "profiles", {"cells": n_cells, **profile(denoiser, prompt, n_cells, n_rows)})
     if device.type == "cuda":
         for n_cells, n_rows in (*shapes[:2], *shapes[3:4]):
             if clock.left > 10:
                 record.add(
-                    SECTION, "graphs", {"cells": n_cells, "rows": n_rows, **graphed(denoiser, prompt, n_cells, n_rows)}
+                    LARGE, "graphs", {"cells": n_cells, "rows": n_rows, **graphed(denoiser, prompt, n_cells, n_rows)}
                 )
         if clock.left > 60:  # last: it may take longer than there is time for
-            record.add(SECTION, "compiled", {"cells": 256, "rows": 1, **compiled(denoiser, prompt, 256, 1)})
+            record.add(LARGE, "compiled", {"cells": 256, "rows": 1, **compiled(denoiser, prompt, 256, 1)})
 
 
 def _bandwidth(record: Record, device: torch.device, tiny: bool) -> float:
@@ -107,12 +107,12 @@ def _implementations(
             fill.close()
         except Exception as error:
             found[name] = f"{type(error).__name__}: {error}"[:300]
-        record.put(SECTION, experts={"default": default, "step_ms": found})
+        record.put(LARGE, experts={"default": default, "step_ms": found})
     times = {name: value for name, value in found.items() if isinstance(value, float)}
     best = min(times, key=lambda name: times[name]) if times else default
     network.set_experts_implementation(best)
-    record.put(SECTION, experts={"default": default, "step_ms": found, "used": best})
-    told(f"{SECTION}: experts {found}, used: {best}")
+    record.put(LARGE, experts={"default": default, "step_ms": found, "used": best})
+    told(f"{LARGE}: experts {found}, used: {best}")
 
 
 def _prefill(record: Record, denoiser: UniformDenoiser, n_prompt: int) -> None:
@@ -129,8 +129,8 @@ def _prefill(record: Record, denoiser: UniformDenoiser, n_prompt: int) -> None:
         took.append(time.perf_counter() - started)
         fill.close()
     row = {"tokens": n_prompt, "ms": _ms(min(took)), "tokens_per_s": round(n_prompt / min(took))}
-    record.add(SECTION, "prefill", row)
-    told(f"{SECTION}: prefill {row}")
+    record.add(LARGE, "prefill", row)
+    told(f"{LARGE}: prefill {row}")
 
 
 def _step(
@@ -173,8 +173,8 @@ def _step(
         fill.close()
     except torch.OutOfMemoryError as error:
         row["error"] = str(error).splitlines()[0][:200]
-    record.add(SECTION, "steps", row)
-    told(f"{SECTION}: step { {name: value for name, value in row.items() if name != 'touched'} }")
+    record.add(LARGE, "steps", row)
+    told(f"{LARGE}: step { {name: value for name, value in row.items() if name != 'touched'} }")
 
 
 def _kept(fill: UniformDenoising) -> list[torch.Tensor]:

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from gpu_runs import big, environment, parity
+from gpu_runs.names import ENVIRONMENT, LARGE, PARITY
 from gpu_runs.record import Record
-from gpu_runs.sections import Section
+from gpu_runs.sections import Clock, Section
 from gpu_runs.start import conduct, device_of
 from gpu_runs.tables import table
 
-_PARITY: Final = (
+_COMPARED: Final = (
     "model",
     "ok",
     "steps",
@@ -42,19 +42,39 @@ _STEPS: Final = (
 
 def check(script: Path, arguments: Sequence[str], given: argparse.Namespace) -> int:
     """Run it; 0 when all went well."""
-    device = device_of(given.device)
     sections = [
-        Section(environment.SECTION, partial(environment.environment, device=device, tiny=given.tiny), share=0.15),
-        Section(parity.SECTION, partial(parity.parity, device=device), share=0.25),
-        Section(big.SECTION, partial(big.big, device_name=device, tiny=given.tiny), share=0.6),
+        Section(ENVIRONMENT, partial(_environment, given), share=0.15),
+        Section(PARITY, partial(_parity, given), share=0.25),
+        Section(LARGE, partial(_large, given), share=0.6),
     ]
     return conduct(script, given, arguments, sections, Record(given.out / "gpu_check.json"), told)
+
+
+# What a section needs is imported in its own process
+
+
+def _environment(given: argparse.Namespace, record: Record, clock: Clock) -> None:
+    from gpu_runs.environment import environment
+
+    environment(record, clock, device_of(given.device), given.tiny)
+
+
+def _parity(given: argparse.Namespace, record: Record, clock: Clock) -> None:
+    from gpu_runs.parity import parity
+
+    parity(record, clock, device_of(given.device))
+
+
+def _large(given: argparse.Namespace, record: Record, clock: Clock) -> None:
+    from gpu_runs.big import big
+
+    big(record, clock, device_of(given.device), given.tiny)
 
 
 def told(record: Record) -> str:
     """All findings as text."""
     found = record.read()
-    machine, same, large = (found.get(one.SECTION, {}) for one in (environment, parity, big))
+    machine, same, large = (found.get(name, {}) for name in (ENVIRONMENT, PARITY, LARGE))
     runs = [{"section": name, **one} for name, one in found.items()]
     head = {name: large[name] for name in ("n_parameters", "weights_gb", "memory_gb", "built_s") if name in large}
     return "\n".join(
@@ -66,7 +86,7 @@ def told(record: Record) -> str:
                 table(
                     "The device's results beside the host's (float32)",
                     same.get("rows", []),
-                    _PARITY,
+                    _COMPARED,
                 ),
                 table("DiffusionGemma, random weights", _pairs(head), ("name", "value")),
                 table("Experts: a step by implementation", _experts(large), ("implementation", "ms")),

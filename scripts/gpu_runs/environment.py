@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from typing import Final
 
 import torch
 
 from gpu_runs import device as measured
+from gpu_runs.names import ENVIRONMENT
 from gpu_runs.packages import FOR_TRAINING, NEEDED, versions
 from gpu_runs.record import Record
 from gpu_runs.sections import Clock, told
-
-SECTION: Final = "environment"
 
 
 def environment(record: Record, clock: Clock, device: str, tiny: bool) -> None:
     """Versions, the device, its bandwidth."""
     chosen = torch.device(device)
     record.put(
-        SECTION,
+        ENVIRONMENT,
         python=platform.python_version(),
         system=platform.platform(),
         cores=os.cpu_count(),
@@ -31,10 +29,10 @@ def environment(record: Record, clock: Clock, device: str, tiny: bool) -> None:
     )
     size = 2**22 if tiny else 2**32
     with torch.inference_mode():
-        record.put(SECTION, copy_gb_s=round(measured.copy_bytes_per_second(chosen, size) / 1e9, 1))
-        record.put(SECTION, read_gb_s=round(measured.read_bytes_per_second(chosen, size) / 1e9, 1))
-        record.put(SECTION, bf16_tflop_s=round(measured.flops(chosen, 128 if tiny else 8192) / 1e12, 3))
-    told(f"environment: {record.read()[SECTION]}")
+        record.put(ENVIRONMENT, copy_gb_s=round(measured.copy_bytes_per_second(chosen, size) / 1e9, 1))
+        record.put(ENVIRONMENT, read_gb_s=round(measured.read_bytes_per_second(chosen, size) / 1e9, 1))
+        record.put(ENVIRONMENT, bf16_tflop_s=round(measured.flops(chosen, 128 if tiny else 8192) / 1e12, 3))
+    told(f"environment: {record.read()[ENVIRONMENT]}")
 
 
 def _driver() -> str:

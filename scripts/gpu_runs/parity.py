@@ -23,10 +23,10 @@ from engine.denoisers.uniform import UniformDenoiser
 from engine.models.resolve import resolve
 from engine.protocol import Fill
 from gpu_runs import models
+from gpu_runs.names import PARITY
 from gpu_runs.record import Record
 from gpu_runs.sections import Clock, told
 
-SECTION: Final = "parity"
 _TOLERANCE: Final = 2e-3
 """Largest difference of a probability, or of a key or value, in float32."""
 _EQUAL: Final = 0.9
@@ -67,11 +67,11 @@ def parity(record: Record, clock: Clock, device: str) -> None:
             except Exception as error:  # the other models are still worth a look
                 row = {"ok": False, "error": f"{type(error).__name__}: {error}"[:1000]}
             row = {"model": name, **row}
-            record.add(SECTION, "rows", row)
+            record.add(PARITY, "rows", row)
             told(f"parity: {row}")
             if not row["ok"]:
                 failed.append(name)
-    record.put(SECTION, ok=not failed)
+    record.put(PARITY, ok=not failed)
     if failed:
         raise MismatchError(f"not equal: {', '.join(failed)}")
 

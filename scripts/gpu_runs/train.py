@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from engine.models.resolve import Kind, ModelNotFoundError, resolve
-from gpu_runs import environment, train_adapt
 from gpu_runs.data import Data
+from gpu_runs.names import ADAPT, ENVIRONMENT
 from gpu_runs.record import Record
-from gpu_runs.sections import Section, told
+from gpu_runs.sections import Clock, Section, told
 from gpu_runs.start import conduct, device_of
 from gpu_runs.tables import table
-from gpu_runs.train_tiny import train_tiny
 
 _SIZES: Final = ("large", "bundled")
 """Of the tiny model."""
@@ -23,32 +21,50 @@ _SIZES: Final = ("large", "bundled")
 
 def train(script: Path, arguments: Sequence[str], given: argparse.Namespace) -> int:
     """Run it; 0 when all went well."""
-    data, device = Data(given.data), device_of(given.device)
+    data = Data(given.data)
     if missing := data.missing():
         told(f"{given.data} lacks {', '.join(missing)}; make it with: scripts/gpu_train pack")
         return 2
     sections = [
-        Section(environment.SECTION, partial(environment.environment, device=device, tiny=given.tiny), share=0.1),
-        Section(train_adapt.SECTION, partial(_adapt, data=data, given=given, device=device), share=0.4),
+        Section(ENVIRONMENT, partial(_environment, given), share=0.1),
+        Section(ADAPT, partial(_adapt, given, data), share=0.4),
         *(
-            Section(
-                f"tiny-{size}",
-                partial(
-                    train_tiny,
-                    section=f"tiny-{size}",
-                    size="micro" if given.tiny else size,
-                    data=data,
-                    out=given.out,
-                    device=device,
-                    micro=given.tiny,
-                    compiled=given.compile,
-                ),
-                share=0.25,
-            )
-            for size in _SIZES
+            Section(f"tiny-{size}", partial(_tiny, given, data, size), share=0.25)
+            for size in (("micro",) if given.tiny else _SIZES)
         ),
     ]
     return conduct(script, given, arguments, sections, Record(given.out / "gpu_train.json"), shown)
+
+
+# What a section needs is imported in its own process
+
+
+def _environment(given: argparse.Namespace, record: Record, clock: Clock) -> None:
+    from gpu_runs.environment import environment
+
+    environment(record, clock, device_of(given.device), given.tiny)
+
+
+def _tiny(given: argparse.Namespace, data: Data, size: str, record: Record, clock: Clock) -> None:
+    from gpu_runs.train_tiny import train_tiny
+
+    device = device_of(given.device)
+    train_tiny(record, clock, f"tiny-{size}", size, data, given.out, device, given.tiny, given.compile)
+
+
+def _adapt(given: argparse.Namespace, data: Data, record: Record, clock: Clock) -> None:
+    from engine.models.resolve import Kind, ModelNotFoundError, resolve
+
+    try:
+        found = resolve(given.base)
+    except ModelNotFoundError as error:
+        record.put(ADAPT, skipped=f"no base: {error}")
+        told(f"{ADAPT}: no base: {error}")
+        return
+    from gpu_runs.train_adapt import train_adapt
+
+    name = str(found.path) if found.kind is Kind.PATH else found.name
+    train_adapt(record, clock, found.path, name, data, given.out, device_of(given.device), given.tiny)
 
 
 def shown(record: Record) -> str:
@@ -68,18 +84,6 @@ def shown(record: Record) -> str:
             ),
         )
     )
-
-
-def _adapt(record: Record, clock: Any, data: Data, given: argparse.Namespace, device: str) -> None:
-    try:
-        found = resolve(given.base)
-    except ModelNotFoundError as error:
-        record.put(train_adapt.SECTION, skipped=f"no base: {error}")
-        told(f"{train_adapt.SECTION}: no base: {error}")
-        return
-    name = str(found.path) if found.kind is Kind.PATH else found.name
-    run: Callable[..., None] = train_adapt.train_adapt
-    run(record, clock, found.path, name, data, given.out, device, given.tiny)
 
 
 def _validation(one: dict[str, Any]) -> str:

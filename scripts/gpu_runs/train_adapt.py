@@ -14,11 +14,11 @@ from engine.training.examples import ExampleSet
 from engine.training.run_folder import RunFolder
 from engine.training.slips import Slips
 from gpu_runs.data import Data
+from gpu_runs.names import ADAPT
 from gpu_runs.paced import Stop, deliver, run, step_seconds, steps_within
 from gpu_runs.record import Record
 from gpu_runs.sections import Clock, told
 
-SECTION: Final = "adapt"
 _TRIAL: Final = 4
 _MICRO: Final = 8
 """Steps of a try without a GPU, at most."""
@@ -49,7 +49,7 @@ def train_adapt(
         per_step = statistics.median(took[1:])
         seconds = clock.left * (1 - _JUDGED)
         n_steps = _TRIAL + (min(_MICRO, steps_within(seconds, per_step)) if micro else steps_within(seconds, per_step))
-        record.put(SECTION, base=base_name, step_s=per_step, examples=len(train), planned_steps=n_steps)
-        told(f"{SECTION}: {per_step:.3f} s a step, {n_steps} steps planned")
-        run(SECTION, record, objective, folder, n_steps, seconds, stop)
-        deliver(SECTION, record, clock, objective, folder, out, data.cases, device)
+        record.put(ADAPT, base=base_name, step_s=per_step, examples=len(train), planned_steps=n_steps)
+        told(f"{ADAPT}: {per_step:.3f} s a step, {n_steps} steps planned")
+        run(ADAPT, record, objective, folder, n_steps, seconds, stop)
+        deliver(ADAPT, record, clock, objective, folder, out, data.cases, device)

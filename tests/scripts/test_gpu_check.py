@@ -43,7 +43,7 @@ def test_a_model_made_in_place_is_the_library_s_own() -> None:
         torch.testing.assert_close(buffer, expected[name], msg=name)
     weights = dict(made.named_parameters())
     for name, weight in own.named_parameters():
-        if not name.endswith("q_norm.weight"):
+        if not name.endswith("q_norm.weight") and weight.numel() > 1000:
             assert abs(weights[name].std(correction=0) - weight.std(correction=0)) < 0.005, name
     assert made.lm_head.weight is made.model.decoder.embed_tokens.weight
     assert (

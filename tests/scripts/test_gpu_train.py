@@ -43,18 +43,18 @@ def test_it_runs_to_its_end(made: Made, data: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((out / "gpu_train.json").read_text())
     assert {name: one["status"] for name, one in found.items()} == dict.fromkeys(
-        ("environment", "adapt", "tiny-large", "tiny-bundled"), "done"
+        ("environment", "adapt", "tiny-micro"), "done"
     )
-    for name in ("adapt", "tiny-large", "tiny-bundled"):
+    for name in ("adapt", "tiny-micro"):
         one = found[name]
         assert one["steps"] >= 1 and one["curve"] and one["valid"]
         assert all(0 < size < 16_000_000 for size in one["pieces"].values())
-    assert found["tiny-large"]["held_out"]["rest of line"]["n"] == 1
+    assert found["tiny-micro"]["held_out"]["rest of line"]["n"] == 1
     assert "tokens_per_s" in (out / "gpu_train.txt").read_text()
     joined = run("join", out, "--out", tmp_path / "joined")
     assert joined.returncode == 0, joined.stderr
     assert (tmp_path / "joined" / "adapt" / "adapter_model.safetensors").exists()
-    served = load_denoiser(resolve(str(tmp_path / "joined" / "tiny-large")), EngineConfig(), lambda *_: None)
+    served = load_denoiser(resolve(str(tmp_path / "joined" / "tiny-micro")), EngineConfig(), lambda *_: None)
     assert served.model.family is Family.UNIFORM
 
 
