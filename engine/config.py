@@ -60,6 +60,9 @@ class EngineConfig:
     """Denoising steps at most; 0: what the checkpoint asks for."""
     queue: int = attrs.field(default=16, validator=_between(1, 100_000))
     """Fills that may wait per client."""
+    policy: str = attrs.field(default="auto", validator=_one_of("auto", "verified", "free"))
+    """Of a model with a denoising adapter: `verified` writes what its base would, `free` what the canvas is sure of;
+    `auto` is verified."""
     copies: str = attrs.field(default="on", validator=_one_of("on", "off"))
     """Whether text that is there already, and the client's guesses, are tried. `off` shows what a model does alone."""
 

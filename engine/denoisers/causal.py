@@ -168,10 +168,8 @@ class CausalDenoising:
 
     def _denoise(self) -> None:
         rows = self._rows
-        if self._memory is None:
-            capacity = self._max_tokens + _WIDE + 1
-            self._memory = Rows(self._prefill.store, len(rows), capacity)
-        memory, together = self._memory, not self._branched
+        memory = self._memory = self._memory or self._new_memory()
+        together = not self._branched
         canvases = [[] if together or row.done else row.canvas(self._guesses(row)) for row in rows]
         width = 1 + max(len(canvas) for canvas in canvases)
         inputs = torch.zeros(len(rows), width, dtype=torch.long)
@@ -201,6 +199,10 @@ class CausalDenoising:
                 n = row.take(canvas, best[i, : 1 + len(canvas)].tolist(), scores[i])
                 memory.starts[i] += n
 
+    def _new_memory(self, spare: int = 0) -> Rows:
+        """Room for the region, for one pass of guesses behind it, and for `spare` cells more."""
+        return Rows(self._prefill.store, len(self._rows), self._max_tokens + _WIDE + 1 + spare)
+
     def _branch(self, logits: Tensor, best: Tensor) -> None:
         """Give every row a first token of its own, once the withdrawn text leaves enough to choose from.
 
@@ -221,10 +223,14 @@ class CausalDenoising:
                 rest = row.rest_of_heal(canvas[:cell])
                 if not rest or row.done:
                     break
-                allowed = torch.tensor(self._d.vocabulary.continuing(rest), device=logits.device)
-                kept = logits[i, cell, allowed]
-                logits[i, cell] = -torch.inf
-                logits[i, cell, allowed] = kept
+                self._narrow(logits[i, cell], rest)
+
+    def _narrow(self, logits: Tensor, rest: bytes) -> None:
+        """Forbid every token that disagrees with `rest`; `logits` `[vocabulary]` is changed."""
+        allowed = torch.tensor(self._d.vocabulary.continuing(rest), device=logits.device)
+        kept = logits[allowed]
+        logits.fill_(-torch.inf)
+        logits[allowed] = kept
 
     def _frame(self) -> tuple[Span, ...]:
         row = self._rows[0]

@@ -35,6 +35,8 @@ class JacobiRow:
     was_right: bool = False
     """The last canvas of guesses was accepted whole."""
     done: bool = False
+    drafted: bool = False
+    """The guess was drafted by a canvas, not copied."""
 
     def canvas(self, width: int) -> list[int]:
         """The next `width` guesses, filled up by lookup; may be shorter."""
@@ -73,9 +75,15 @@ class JacobiRow:
         self.was_right = bool(canvas) and n > len(canvas)
         follows = self.guess[:n] == list(predictions[:n])
         self.guess = self.guess[n:] if follows else self._reseed(predictions, n)
+        self.drafted = self.drafted or not follows
         if self.done:
             self.guess = []
         return n
+
+    def draft(self, tokens: Sequence[int]) -> None:
+        """Guess `tokens` next, unless a copy is being followed."""
+        if not self.guess or self.drafted:
+            self.guess, self.drafted = list(tokens), True
 
     def _reseed(self, predictions: Sequence[int], n: int) -> list[int]:
         """After a wrong guess: what followed the new tail before, else the model's own tentative predictions."""

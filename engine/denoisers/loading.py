@@ -8,12 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
+import cattrs
 import torch
 import transformers
 from transformers.utils import logging as hf_logging
 
 from engine.config import EngineConfig
 from engine.denoisers import attention
+from engine.denoisers.absorbing import AbsorbingDenoiser, AbsorbingSettings, Policy
+from engine.denoisers.adapter import Adapter
 from engine.denoisers.causal import CausalDenoiser
 from engine.denoisers.chat import chat_format
 from engine.denoisers.denoiser import Denoiser, DenoiserError
@@ -39,18 +43,22 @@ def load_denoiser(folder: ModelFolder, config: EngineConfig, tell: Tell) -> Deno
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.getLogger("transformers").setLevel(logging.ERROR)
     if config.threads or _is_small(
-        folder.path
+        (folder.base or folder).path
     ):  # a small model's steps are too short to share: threads wait for threads
         torch.set_num_threads(config.threads or 1)
     tell("reading the configuration", 0.1)
-    settings = _read_json(folder.path / "config.json")
+    settings = _read_json((folder.base or folder).path / "config.json")
     architecture = next(iter(settings.get("architectures") or ()), "")
     device = _device(config.device)
     try:
         if architecture == "DiffusionGemmaForBlockDiffusion":
             return _uniform(folder, config, device, tell)
         if architecture.endswith("ForCausalLM"):
-            return _causal(folder, config, device, tell)
+            denoiser = _causal(folder.base or folder, config, device, tell)
+            if folder.base is not None:
+                denoiser = _absorbing(folder, denoiser, config)
+            _warm_up(denoiser, tell)
+            return denoiser
     except VocabularyError as error:
         raise DenoiserError(str(error)) from None
     except torch.OutOfMemoryError:
@@ -87,7 +95,7 @@ def _uniform(folder: ModelFolder, config: EngineConfig, device: torch.device, te
     return denoiser
 
 
-def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> Denoiser:
+def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tell: Tell) -> CausalDenoiser:
     # asked by name: builds without oneDNN, such as those for Apple's chips, do not have the operator
     has_bf16 = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     fast = device.type != "cpu" or (has_bf16 is not None and has_bf16())
@@ -118,7 +126,32 @@ def _causal(folder: ModelFolder, config: EngineConfig, device: torch.device, tel
         _limits(config, _MAX_REGION_TOKENS),
     )
     denoiser.copies = config.copies == "on"
-    _warm_up(denoiser, tell)
+    return denoiser
+
+
+def _absorbing(folder: ModelFolder, base: CausalDenoiser, config: EngineConfig) -> AbsorbingDenoiser:
+    record = folder.path / "midfill.json"
+    try:
+        stated = _read_json(record).get("denoiser")
+        settings = cattrs.Converter(forbid_extra_keys=True).structure(stated, AbsorbingSettings)
+    except cattrs.BaseValidationError as error:
+        raise DenoiserError(
+            f"{record}: `denoiser` can't be read ({'; '.join(cattrs.transform_error(error))})"
+        ) from None
+    adapter = Adapter(base.network, folder.path)
+    model = attrs.evolve(
+        base.model,
+        name=folder.name,
+        family=Family.ABSORBING,
+        note=folder.note,
+        least_probability=folder.least_probability,
+        n_parameters=sum(p.numel() for p in base.network.parameters()) + adapter.n_parameters,
+    )
+    policy = Policy.FREE if config.policy == "free" else Policy.VERIFIED
+    denoiser = AbsorbingDenoiser(base, model, adapter, settings, policy)
+    denoiser.copies = base.copies
+    if denoiser.fill_token is None:
+        raise DenoiserError(f"{record}: the base model's tokenizer has no token {settings.fill!r} (denoiser.fill)")
     return denoiser
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+import json
 from pathlib import Path
+from typing import Final
 
 from attrs import frozen
 
 from engine.models.catalog import BUNDLED, BUNDLED_DIR, BUNDLED_NAME, CATALOG, SMALL_NAME, KnownModel
-from engine.models.installed import damage, folder_of, read_record
+from engine.models.installed import RECORD, damage, folder_of, read_record
+
+ADAPTER: Final = "adapter_config.json"
+"""The file that makes a folder an adapter."""
 
 
 class Kind(enum.StrEnum):
@@ -35,6 +40,8 @@ class ModelFolder:
     """In words: where it came from."""
     least_probability: float = 0.0
     """See `protocol.Model`."""
+    base: ModelFolder | None = None
+    """The model whose weights an adapter changes; None: this is no adapter."""
 
 
 class ModelNotFoundError(LookupError):
@@ -85,6 +92,8 @@ def _from_path(model: str) -> ModelFolder:
         )
     if not path.is_dir():
         raise ModelNotFoundError(f"{path} is a file; give the checkpoint's folder, the one that holds config.json")
+    if (path / ADAPTER).is_file():
+        return _adapter(path.resolve())
     if not (path / "config.json").is_file():
         raise ModelNotFoundError(f"{path} holds no config.json; give a checkpoint folder as saved by transformers")
     if not any(path.glob("*.safetensors")):
@@ -92,3 +101,20 @@ def _from_path(model: str) -> ModelFolder:
     path = path.resolve()
     note = "A checkpoint given by path; how good it is, is not known here."
     return ModelFolder(path.name, path, Kind.PATH, note, "", str(path))
+
+
+def _adapter(path: Path) -> ModelFolder:
+    """An adapter and its base, as `denoiser` in the folder's record names it: a known model, or a folder."""
+    record = path / RECORD
+    try:
+        named = json.loads(record.read_text(encoding="utf-8"))["denoiser"]["base"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelNotFoundError(f"{record} does not name the adapter's base as denoiser.base ({error})") from None
+    try:
+        base = resolve(str(named))
+    except ModelNotFoundError as error:
+        raise ModelNotFoundError(f"{path} is an adapter on {named}, which can't be used: {error}") from None
+    if base.base is not None:
+        raise ModelNotFoundError(f"{path} is an adapter on {named}, which is an adapter itself; name a whole model")
+    note = f"An adapter on {base.name} given by path; how good it is, is not known here."
+    return ModelFolder(path.name, path, Kind.PATH, note, "", str(path), base.least_probability, base)
