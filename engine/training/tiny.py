@@ -16,9 +16,9 @@ import copy
 import enum
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -34,12 +34,15 @@ from engine.denoisers.uniform import settings_from
 from engine.denoisers.vocabulary import Vocabulary
 from engine.training.documents import Documents, HoleSet
 from engine.training.objective import Figures, Piece
-from engine.training.rollout import Grid, Rollout, State
 from engine.training.run_folder import RunError
-from engine.training.sheets import Format, Sheet, SheetMaker, SheetShape
-from engine.training.tiny_batch import Batch, TinyNetwork
+from engine.training.sheets import Format, SheetMaker, SheetShape
+from engine.training.tiny_batch import TinyNetwork
+from engine.training.tiny_losses import Aims, TinyLosses, add
 from engine.training.tiny_model import SIZES, build, matrices, n_weights
 from engine.training.token_shard import TokenShard
+
+_TOGETHER: Final = 32
+"""Holes of one pass of a validation."""
 
 
 class Stage(enum.StrEnum):
@@ -117,14 +120,22 @@ class TinyTraining:
         size = int(_read(checkpoint / "config.json")["text_config"]["vocab_size"])
         vocabulary = Vocabulary(checkpoint, size)
         self._form = _format(checkpoint, vocabulary)
-        self._sampler = settings_from(_read(checkpoint / "generation_config.json"), 0)
         self._maker = SheetMaker(settings.shape, self._form)
         network = build(SIZES[settings.size], vocabulary, settings.seed).to(device)
         places = settings.shape.tokens + max(self._form.regions) + self._form.near
         self._net = TinyNetwork(network, places, device, half, compiled)
         banned = vocabulary.banned
-        self._banned = banned[banned != self._form.fill].to(device)
-        self._device = device
+        aims = Aims(
+            sampler=settings_from(_read(checkpoint / "generation_config.json"), 0),
+            banned=banned[banned != self._form.fill].to(device),
+            form=self._form,
+            conditioned=settings.conditioned,
+            next_weight=settings.next_weight,
+            truth=settings.truth,
+        )
+        self._losses = TinyLosses(self._net, aims)
+        # other shapes, seldom met: not worth compiling
+        self._judge = TinyLosses(TinyNetwork(network, places, device, half, False) if compiled else self._net, aims)
 
     # What the loop asks
 
@@ -159,40 +170,30 @@ class TinyTraining:
         for number in range(s.pieces):
             rng = np.random.default_rng((s.seed, step, number))
             if stage is Stage.NEXT:
-                loss, figures, n_tokens = self._next(rng)
+                n_rows = s.shape.rows * (s.shape.tokens + s.shape.cells) // s.shape.tokens  # as many as with canvases
+                windows = np.stack([self._documents.tokens.window(s.shape.tokens, rng) for _ in range(n_rows)])
+                loss, figures = self._losses.next(windows)
+                n_tokens = windows.size
             else:
                 rows = [self._documents.row(s.shape.tokens, rng) for _ in range(s.shape.rows)]
                 sheet = self._maker.make(rows, rng)
-                loss, figures = self._canvas(sheet, rng) if stage is Stage.CANVAS else self._own(sheet, rng)
+                loss, figures = (
+                    self._losses.canvas(sheet, rng) if stage is Stage.CANVAS else self._losses.own(sheet, rng)
+                )
                 n_tokens = sheet.tokens.size + sheet.cells.size
             yield Piece(loss / s.pieces, figures, n_tokens)
 
     @torch.no_grad()
     def validate(self) -> Figures:
-        """Losses on noised canvases, and how the sampler does on holes: exact match in tokens, steps."""
+        """Losses on holes, and how the sampler does on them: exact match in tokens, steps."""
         found: Figures = {}
-        rows = self._s.shape.rows
-        for first in range(0, min(self._s.valid, len(self._valid)), rows):
+        for first in range(0, min(self._s.valid, len(self._valid)), _TOGETHER):
             rng = np.random.default_rng((1, first))
-            holes = [self._valid[i] for i in range(first, min(first + rows, len(self._valid)))]
-            sheet = self._maker.make([[hole] for hole in holes], rng)
-            _, figures = self._canvas(sheet, rng)
-            _add(found, figures)
-            fresh = attrs.evolve(
-                sheet, cells=np.where(sheet.free, rng.choice(self._form.noise, sheet.cells.shape), sheet.cells)
-            )
-            batch = Batch(fresh, self._device)
-            grid = Grid.of(attrs.evolve(fresh, free=fresh.free & fresh.holes))
-            if not len(grid.index):
-                continue
-            _, kept = self._net.encode(batch)
-            regions, steps = self._rollout(grid, batch, kept, rng).finish(self._state(batch))
-            truth = sheet.targets.reshape(-1)[grid.index]
-            right = [
-                _text(region, self._form.fill) == _text(true, self._form.fill)
-                for region, true in zip(regions.tolist(), truth.tolist(), strict=True)
-            ]
-            _add(found, {"exact": (float(sum(right)), len(right)), "steps": (float(steps.sum()), len(right))})
+            holes = [self._valid[i] for i in range(first, min(first + _TOGETHER, self._s.valid, len(self._valid)))]
+            shape = SheetShape(len(holes), self._s.shape.tokens, max(self._form.regions) + self._form.near)
+            sheet = SheetMaker(shape, self._form).make([[hole] for hole in holes], rng)
+            for figures in (self._judge.canvas(sheet, rng)[1], self._judge.sampled(sheet, rng)):
+                add(found, figures)
         return found
 
     def export(self, folder: Path, told: Mapping[str, Any]) -> None:
@@ -206,99 +207,6 @@ class TinyTraining:
         stated = _read(self._checkpoint / "midfill.json")
         record = {**stated, "name": "tiny", "training": {**told, "size": self._s.size}}
         (folder / "midfill.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-
-    # Losses
-
-    def _next(self, rng: np.random.Generator) -> tuple[Tensor, Figures, int]:
-        s = self._s.shape
-        n_rows = s.rows * (s.tokens + s.cells) // s.tokens  # as many tokens as with canvases
-        windows = np.stack([self._documents.tokens.window(s.tokens, rng) for _ in range(n_rows)])
-        losses = self._net.next_losses(torch.from_numpy(windows).to(self._device))
-        loss = losses.mean()
-        return loss, {"loss_next": (float(losses.detach().sum()), losses.numel())}, windows.size
-
-    def _canvas(self, sheet: Sheet, rng: np.random.Generator) -> tuple[Tensor, Figures]:
-        batch, net = Batch(sheet, self._device), self._net
-        hidden, kept = net.encode(batch)
-        state = self._state(batch)
-        if rng.random() < self._s.conditioned:
-            temperature = float(rng.uniform(self._sampler.t_min, self._sampler.t_max))
-            with torch.no_grad():
-                first = net.decode(batch, state.cells, state.soft, kept)
-                believed = net.believed(first, self._banned, temperature)
-                state.soft = torch.where(batch.free.unsqueeze(-1), believed, net.embed(batch.cells))
-        decoded = net.decode(batch, state.cells, state.soft, kept)
-        losses, right = net.losses(decoded, batch.targets)
-        loss, figures = self._with_next(batch, hidden, losses)
-        _add(figures, _by_level(sheet, losses.detach().cpu().numpy(), right.cpu().numpy()))
-        return loss, figures
-
-    def _own(self, sheet: Sheet, rng: np.random.Generator) -> tuple[Tensor, Figures]:
-        batch, net = Batch(sheet, self._device), self._net
-        hidden, kept = net.encode(batch)
-        grid = Grid.of(sheet)
-        rollout = self._rollout(grid, batch, kept, rng)
-        here = self._state(batch)
-        for _ in range(int(rng.integers(0, 7))):
-            here, _ = rollout.step(here)
-        later = here
-        for _ in range(int(rng.integers(2, 5))):
-            later, decision = rollout.step(later)
-        decoded = net.decode(batch, here.cells, here.soft, kept)
-        losses, right = net.losses(decoded, batch.targets)
-        reached = torch.zeros_like(losses)
-        logits = net.logits(decoded.flatten(0, 1)[rollout.index[rollout.free]])
-        own = -(decision.probabilities[rollout.free] * torch.log_softmax(logits, -1)).sum(-1)
-        reached.view(-1)[rollout.index[rollout.free]] = own
-        truth = self._s.truth
-        loss, figures = self._with_next(batch, hidden, truth * losses + (1 - truth) * reached)
-        _add(figures, _by_level(sheet, losses.detach().cpu().numpy(), right.cpu().numpy()))
-        figures["loss_own"] = (float(own.detach().sum()), own.numel())
-        return loss, figures
-
-    def _with_next(self, batch: Batch, hidden: Tensor, losses: Tensor) -> tuple[Tensor, Figures]:
-        following, _ = self._net.losses(hidden, batch.following)
-        n = batch.counts.sum().clamp_min(1.0)
-        total = (following * batch.counts).sum()
-        loss = (losses * batch.weights).sum() / batch.weights.sum().clamp_min(1e-6)
-        return loss + self._s.next_weight * total / n, {"loss_next": (float(total.detach()), float(n))}
-
-    def _state(self, batch: Batch) -> State:
-        shape = (*batch.cells.shape, self._net.hidden)
-        return State(batch.cells, torch.zeros(shape, device=self._device))
-
-    def _rollout(self, grid: Grid, batch: Batch, kept: Any, rng: np.random.Generator) -> Rollout:
-        net = self._net
-        known = net.embed(batch.cells).detach()
-
-        def decode(cells: Tensor, soft: Tensor) -> Tensor:
-            # clamped cells are conditioned on what is known, from the second step on
-            later = bool(soft.any())
-            return net.decode(batch, cells, torch.where(batch.free.unsqueeze(-1), soft, known) if later else soft, kept)
-
-        return Rollout(grid, decode, net.logits, net.soft, self._banned, self._form.noise, self._sampler, rng)
-
-
-def _by_level(sheet: Sheet, losses: Any, right: Any) -> Figures:
-    """Loss and accuracy of noised cells up to the first fill, by noise level; and of holes alone."""
-    hard = sheet.weights >= 1.0
-    high, holes = sheet.levels >= 0.5, sheet.holes
-    found: Figures = {}
-    for name, chosen in (("high", hard & high), ("low", hard & ~high), ("holes", hard & holes)):
-        n = float(chosen.sum())
-        found[f"loss_{name}"] = (float(losses[chosen].sum()), n)
-        found[f"right_{name}"] = (float(right[chosen].sum()), n)
-    return found
-
-
-def _add(found: Figures, more: Figures) -> None:
-    for name, (total, count) in more.items():
-        before = found.get(name, (0.0, 0.0))
-        found[name] = (before[0] + total, before[1] + count)
-
-
-def _text(region: Sequence[int], fill: int) -> list[int]:
-    return list(region[: [*region, fill].index(fill)])
 
 
 def _format(checkpoint: Path, vocabulary: Vocabulary) -> Format:

@@ -50,7 +50,7 @@ class TinyNetwork:
     def __init__(self, network: Any, places: int, device: torch.device, half: bool, compiled: bool) -> None:
         """`places`: positions that a document and a canvas behind it may need."""
         self.network, self.weights = network, trained(network)
-        self._device, self._half = device, half
+        self.device, self._half = device, half
         self._pass = TinyPass(network, self.weights, places).to(device)
         passes: list[Any] = [self._pass.encode, self._pass.decode, self._cell_losses, self._beliefs]
         if compiled:
@@ -66,8 +66,8 @@ class TinyNetwork:
     def next_losses(self, tokens: Tensor) -> Tensor:
         """Loss of each next token of contexts `[rows, n]` -> `[rows, n - 1]`."""
         n = tokens.shape[1]
-        causal = torch.ones(n, n, dtype=torch.bool, device=self._device).tril()
-        places = torch.arange(n, device=self._device).expand(len(tokens), -1)
+        causal = torch.ones(n, n, dtype=torch.bool, device=self.device).tril()
+        places = torch.arange(n, device=self.device).expand(len(tokens), -1)
         with self._precision():
             hidden, _ = self._encode(tokens, places, _bias(causal.unsqueeze(0)))
             following = torch.cat((tokens[:, 1:], tokens[:, :1]), 1)  # the last one is not counted
@@ -95,7 +95,7 @@ class TinyNetwork:
     def believed(self, hidden: Tensor, banned: Tensor, temperature: float) -> Tensor:
         """Expected embeddings under what the model predicts."""
         with self._precision():
-            soft: Tensor = self._believed(hidden, banned, torch.tensor(temperature, device=self._device))
+            soft: Tensor = self._believed(hidden, banned, torch.tensor(temperature, device=self.device))
         return soft
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -123,7 +123,7 @@ class TinyNetwork:
 
     def _precision(self) -> torch.autocast:
         # uncached: a weight that was first cast without gradients would be kept, and get none later
-        return torch.autocast(self._device.type, torch.bfloat16, enabled=self._half, cache_enabled=False)
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self._half, cache_enabled=False)
 
 
 def _bias(seen: Tensor) -> Tensor:

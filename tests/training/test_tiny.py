@@ -316,7 +316,7 @@ def filled(denoiser: Denoiser, fill: Fill) -> str:
 
 def test_validation_runs_the_sampler(shard: TokenShard, holes: Holes) -> None:
     tiny = objective(shard, holes)
-    tiny._sampler = SamplerSettings(max_steps=3)
+    tiny._judge._aims = attrs.evolve(tiny._judge._aims, sampler=SamplerSettings(max_steps=3))
     figures = tiny.validate()
     assert 4 <= figures["exact"][1] <= 2 * 4  # two canvases of each hole, as far as there is room
     assert figures["steps"][0] / figures["steps"][1] == 3
