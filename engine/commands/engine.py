@@ -19,6 +19,9 @@ def engine(
     cache_mb: Annotated[int | None, typer.Option(help="Most memory for the prefix cache.")] = None,
     context_tokens: Annotated[int | None, typer.Option(help="Longest prompt.")] = None,
     max_steps: Annotated[int | None, typer.Option(help="Denoising steps at most; 0: as the checkpoint asks.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Of a denoising adapter: auto, verified (as its base writes) or free.")
+    ] = None,
     copies: Annotated[str | None, typer.Option(help="on, or off: make every text from nothing, to measure.")] = None,
     endpoint: Annotated[str, typer.Option(help="Address to serve at; by default this user's own socket.")] = "",
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running engine.")] = False,
@@ -42,6 +45,7 @@ def engine(
         "cache_mb": cache_mb,
         "context_tokens": context_tokens,
         "max_steps": max_steps,
+        "policy": policy,
         "copies": copies,
     }
     try:
