@@ -83,9 +83,12 @@ def _tiny(order: Order) -> Objective:
 def base_of(model: str) -> ModelFolder:
     """The model to adapt. Raises `BadInputError`."""
     try:
-        return resolve(model)
+        found = resolve(model)
     except ModelNotFoundError as error:
         raise BadInputError(str(error)) from None
+    if found.base is not None:
+        raise BadInputError(f"{model} is an adapter itself; give the model that it was made for, {found.base.name}")
+    return found
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import signal
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ import engine.commands
 from engine.commands.train_view import TrainView
 from engine.training.corpus import build_corpus
 from engine.training.run_folder import RunFolder
+from tests.commands.conftest import MIDFILL
 from tests.conftest import PrivateFolders
 from tests.denoisers import tiny
 
@@ -154,8 +156,13 @@ def test_a_corpus_becomes_examples_again_and_the_same(made: Path, data: Path, mi
     assert (data / "base.safetensors").read_bytes() == before
 
 
-def test_an_adaptation_stopped_resumed_and_exported(
-    made: Path, data: Path, midfill: Midfill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_adaptation_stopped_resumed_exported_and_served(
+    made: Path,
+    data: Path,
+    midfill: Midfill,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    private_folders: PrivateFolders,
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     code, out, err = midfill(*adapting(made, whole))
@@ -193,6 +200,22 @@ def test_an_adaptation_stopped_resumed_and_exported(
     assert (code, "is there already" in err) == (2, True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["adapter", "parts", "whole"]
 
+    for policy in ("verified", "free"):
+        monkeypatch.setenv("MIDFILL_POLICY", policy)
+        assert filled(tmp_path, out_folder)["model"] == "adapter"
+    code, _, err = midfill(*adapting(made, tmp_path / "twice"), "--from", out_folder)
+    assert (code, "is an adapter itself" in err) == (2, True)
+
+
+def filled(folder: Path, model: Path) -> Any:
+    """A fill through an engine of its own, as told on stdout."""
+    (folder / "a.py").write_text("def area(width, height):\n    return \n")
+    fill = [MIDFILL, "fill", str(folder / "a.py:2"), "--model", str(model), "--max-tokens", "8", "--json"]
+    ended = subprocess.run(fill, capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0, ended.stderr
+    subprocess.run([MIDFILL, "engine", "--stop"], capture_output=True, timeout=60, check=True)
+    return json.loads(ended.stdout)
+
 
 def stop_at(patch: pytest.MonkeyPatch, n_steps: int) -> None:
     """Send Ctrl-C in step `n_steps`."""
@@ -213,17 +236,14 @@ def test_the_tiny_model_from_nothing_to_a_fill_through_the_engine(
     settings = [word for one in small for word in ("--set", one)]
     files = ["--data", data / "bundled.safetensors", "--tokens", made / "tokens" / "bundled.safetensors"]
     run, model = tmp_path / "run", tmp_path / "model"
-    code, out, err = midfill("train", "run", *files, "--out", run, "--steps", N_STEPS, "--dtype", "float32", *settings)
+    code, _, err = midfill("train", "run", *files, "--out", run, "--steps", N_STEPS, "--dtype", "float32", *settings)
     assert code == 0, err
     assert "loss_next" in (run / "journal.jsonl").read_text()
     code, _, err = midfill("train", "run", "--out", run, "--resume", "--steps", 2 * N_STEPS)
     assert (code, f"steps: {N_STEPS} there, {2 * N_STEPS} now" in err) == (1, True)
     assert midfill("train", "export", run, model)[0] == 0
 
-    (tmp_path / "a.py").write_text("def area(width, height):\n    return \n")
-    code, out, err = midfill("fill", f"{tmp_path / 'a.py'}:2", "--model", model, "--max-tokens", 8, "--json")
-    assert code == 0, err
-    assert json.loads(out)["model"] == "model"
+    assert filled(tmp_path, model)["model"] == "model"
 
 
 @pytest.mark.parametrize(
