@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,8 +22,12 @@ _LONGEST_PATH: Final = 100
 
 
 @contextlib.asynccontextmanager
-async def connected(name: str, endpoint: str, model: str | None, *, show: bool) -> AsyncIterator[EngineClient]:
-    """A client of a ready engine; one is started when none runs. Raises `CommandError`, `EngineError`.
+async def connected(
+    name: str, endpoint: str, model: str | None, *, show: bool, options: Sequence[str] = ()
+) -> AsyncIterator[EngineClient]:
+    """A client of a ready engine; one is started when none runs, with `options` of `midfill engine`.
+
+    Raises `CommandError`, `EngineError`.
 
     With `model`, an engine that runs another one is an error: it may be serving somebody's editor.
     """
@@ -42,7 +46,9 @@ async def connected(name: str, endpoint: str, model: str | None, *, show: bool) 
             if status is not None:
                 status.update(f"loading: {loading.stage} ({loading.fraction:.0%})")
 
-        client = await connect_or_start(f"midfill-{name}", endpoint=address, arguments=arguments, on_loading=on_loading)
+        client = await connect_or_start(
+            f"midfill-{name}", endpoint=address, arguments=(*arguments, *options), on_loading=on_loading
+        )
         try:
             welcome = await client.wait_ready()
         except BaseException as error:

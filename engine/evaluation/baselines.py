@@ -17,6 +17,11 @@ def empty(case: Case) -> str:
     return ""
 
 
+def as_it_stands(case: Case) -> str:
+    """What stands in the hole, slips and all."""
+    return case.draft
+
+
 def copy_from_buffer(case: Case) -> str:
     """What followed the longest earlier match of the prefix's tail, to the end of the line; 3 lines for a block."""
     buffer = case.prefix[-_LOOK_BACK:]

@@ -31,6 +31,20 @@ class CaseSet(enum.StrEnum):
     """From a file."""
     REBUILT = "held-out-rebuilt"
     """Cut anew from the held-out packages (see `rebuild`)."""
+    SUFFIX = "held-out-suffix"
+    """Cut from them where the suffix names something that the middle must define (see `suffix_decides`)."""
+    REPAIR = "held-out-repair"
+    """Lines of them with slips, to be mended (see `repair_cases`)."""
+
+    @property
+    def from_packages(self) -> bool:
+        """Made from the held-out packages, not read from a file."""
+        return self in (CaseSet.REBUILT, CaseSet.SUFFIX, CaseSet.REPAIR)
+
+    @property
+    def has_drafts(self) -> bool:
+        """Something stands in the holes already."""
+        return self is CaseSet.REPAIR
 
 
 class Kind(enum.StrEnum):
@@ -46,6 +60,12 @@ class Kind(enum.StrEnum):
     """One line's text, without its indentation and line end."""
     BLOCK = "block"
     """2 to 4 lines, without the first one's indentation and the last one's line end."""
+    NO_SLIP = "no slip"
+    """A line that stands there as it should be."""
+    ONE_SLIP = "1 slip"
+    TWO_SLIPS = "2 slips"
+    THREE_SLIPS = "3 slips"
+    FOUR_SLIPS = "4 slips"
 
     @property
     def whole_lines(self) -> bool:
@@ -72,6 +92,8 @@ class Case:
     suffix: str
     path: str = ""
     program: Program | None = None
+    draft: str = ""
+    """What stands in the hole, to be mended; empty where nothing does."""
 
     def program_with(self, text: str) -> str:
         """Source that ends without an error when `text` in the hole passes the tests. Only with `program`."""
@@ -109,15 +131,21 @@ def read_cases(case_set: CaseSet, paths: Iterable[Path]) -> list[Case]:
 
 
 def sample(cases: Iterable[Case], n: int, seed: int) -> list[Case]:
-    """`n` cases of each kind, the same for every model and machine; a smaller `n` gives a part of a larger one's."""
+    """`n` cases of each kind, the same for every model and machine; a smaller `n` gives a part of a larger one's.
+
+    The kinds come mixed, so that a run that was ended early has some of each.
+    """
 
     def rank(case: Case) -> str:
         return hashlib.sha256(f"{seed}:{case.id}".encode()).hexdigest()
 
-    kinds: dict[Kind, list[Case]] = {}
+    left = dict.fromkeys(Kind, n)
+    chosen = []
     for case in sorted(cases, key=rank):
-        kinds.setdefault(case.kind, []).append(case)
-    return [case for kind in Kind for case in kinds.get(kind, [])[:n]]
+        if left[case.kind]:
+            left[case.kind] -= 1
+            chosen.append(case)
+    return chosen
 
 
 def _read(case_set: CaseSet, file: Path) -> Iterator[Case]:

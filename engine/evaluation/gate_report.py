@@ -32,12 +32,12 @@ def gate_table(everyone: Everyone) -> str:
             found = f"{100 * at.n_right / everything.n_right:.0f}" if everything.n_right else "-"
             gate = f"{about.least_probability:.2f}" if about.least_probability else "open"
             lines.append(
-                f"| **{about.name}** | {kind} | {at.n} | {100 * everything.n_right / at.n:.0f} | {gate}"
+                f"| **{about.label}** | {kind} | {at.n} | {100 * everything.n_right / at.n:.0f} | {gate}"
                 f" | {100 * at.share:.0f} | {_right(at.n_shown, at.right)} | {found} |"
             )
         rule, unseen = chosen(by_kind[_ALL]), crossed(by_kind[_ALL])
         lines.append(
-            f"| {about.name}, the rule on unseen halves | {_ALL} | {unseen.n} | | {_named(rule)}"
+            f"| {about.label}, the rule on unseen halves | {_ALL} | {unseen.n} | | {_named(rule)}"
             f" | {100 * unseen.share:.0f} | {_right(unseen.n_shown, unseen.right)} | |"
         )
     return "\n".join(["### What is shown unasked", "", _HEAD, *lines]) if lines else ""
@@ -50,7 +50,7 @@ def gate_chart(everyone: Everyone) -> str:
         if not about.least_probability:
             continue
         for kind, records in by_kind.items():
-            name = f"{about.name}: {kind}"
+            name = f"{about.label}: {kind}"
             curves[name] = [at for _, at in curve(records)]
             gates[name] = shown(records, about.least_probability)
     return chart("Shown and right, by the gate", curves, gates)

@@ -30,6 +30,11 @@ POLICIES: Final = {
     Kind.REST_OF_LINE: Policy(1, 64, "one line"),
     Kind.LINE: Policy(1, 64, "one line"),
     Kind.BLOCK: Policy(0, 128, "up to 128 tokens, no line limit, no oracle; the text as it is"),
+    Kind.NO_SLIP: Policy(1, 64, "one line, which stands there as it should be: exact match is that it is left alone"),
+    **dict.fromkeys(
+        (Kind.ONE_SLIP, Kind.TWO_SLIPS, Kind.THREE_SLIPS, Kind.FOUR_SLIPS),
+        Policy(1, 64, "one line, which stands there with slips: exact match is that it is mended"),
+    ),
 }
 
 

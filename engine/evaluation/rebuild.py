@@ -7,8 +7,9 @@ setting may be chosen on them. Same seed and same packages, same cases.
 from __future__ import annotations
 
 import ast
+import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from attrs import frozen
@@ -33,7 +34,11 @@ class Source:
     text: str
 
 
-def held_out_cases(sources: Sequence[Source], seed: int) -> list[Case]:
+Wanted = Callable[[str, int, int], bool]
+"""Whether a hole is wanted: a file's text, where the hole starts, where it ends."""
+
+
+def held_out_cases(sources: Sequence[Source], seed: int, wanted: Wanted | None = None) -> list[Case]:
     """Up to `POOL` cases of each kind; a third of the rest-of-line cuts fall inside words."""
     files = [_File.of(source) for source in sorted(sources, key=lambda one: (one.package, one.path))]
     cases: list[Case] = []
@@ -41,8 +46,8 @@ def held_out_cases(sources: Sequence[Source], seed: int) -> list[Case]:
         rng = random.Random(f"{seed}:{kind}")  # a string seeds the same way on every machine
         places = [(file, line) for file in files for line in file.code_lines]
         rng.shuffle(places)
-        found = _cuts(places, kind, rng)
-        cases += [case for case, _ in zip(found, range(POOL), strict=False)]
+        found = _cuts(places, kind, rng, wanted)
+        cases += itertools.islice(found, POOL)
     return cases
 
 
@@ -93,7 +98,7 @@ def _lines_of_long_texts(text: str) -> Iterator[int]:
             yield from range(node.lineno - 1, node.end_lineno)
 
 
-def _cuts(places: Sequence[tuple[_File, int]], kind: Kind, rng: random.Random) -> Iterator[Case]:
+def _cuts(places: Sequence[tuple[_File, int]], kind: Kind, rng: random.Random, wanted: Wanted | None) -> Iterator[Case]:
     n_made = 0
     for file, index in places:
         line = file.lines[index]
@@ -108,8 +113,9 @@ def _cuts(places: Sequence[tuple[_File, int]], kind: Kind, rng: random.Random) -
             last = index + rng.randint(1, 3)
             if not set(range(index, last + 1)) <= set(file.code_lines):
                 continue
-        case = file.case(kind, start, file.starts[last] + len(file.lines[last]))
-        if case is not None:
+        end = file.starts[last] + len(file.lines[last])
+        case = file.case(kind, start, end)
+        if case is not None and (wanted is None or wanted(file.source.text, start, end)):
             n_made += 1
             yield case
 

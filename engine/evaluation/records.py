@@ -56,6 +56,17 @@ class Record:
 
 
 @frozen
+class Training:
+    """How much training a model has had, as its checkpoint says."""
+
+    run: str
+    """Checkpoints of one run are one line over training time."""
+    step: int
+    seconds: float
+    canvases: int = 0
+
+
+@frozen
 class About:
     """Who filled, for the report."""
 
@@ -70,13 +81,23 @@ class About:
     """The model's gate (see `gate`); 0.0: it has none."""
     machine: str = ""
     sandbox: str = ""
+    variant: str = ""
+    """How the model was run where that was chosen: `verified`, `no copies`, ..."""
+    training: Training | None = None
+    """None: the checkpoint does not say."""
+
+    @property
+    def label(self) -> str:
+        """As a row of the report is called; rows of their own have labels of their own."""
+        name = f"{self.training.run} step {self.training.step}" if self.training else self.name
+        return f"{name}, {self.variant}" if self.variant else name
 
 
 class Store:
-    """The folder of one model's records: `about.json` and one JSON-lines file for each set."""
+    """The folder of one row's records: `about.json` and one JSON-lines file for each set."""
 
-    def __init__(self, out: Path, model: str) -> None:
-        self.folder = out / (re.sub(r"[^\w.+-]+", "-", model).strip("-") or "model")
+    def __init__(self, out: Path, label: str) -> None:
+        self.folder = out / (re.sub(r"[^\w.+-]+", "-", label).strip("-") or "model")
 
     def write_about(self, about: About) -> None:
         """Say who fills."""
@@ -111,6 +132,17 @@ class Store:
         return self.folder / f"{case_set}.jsonl"
 
 
+def training_of(model: str) -> Training | None:
+    """What a checkpoint folder says about its training; None for a name, or where it says nothing."""
+    path = Path(model).expanduser().resolve()
+    try:
+        told = json.loads((path / "midfill.json").read_text(encoding="utf-8"))["training"]
+        run = path.parents[1].name if path.parent.name == "snapshots" else path.name
+        return Training(run, int(told["step"]), float(told["seconds"]), int(told.get("canvases", 0)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def claim(out: Path, seed: int) -> None:
     """Make the output folder this seed's. Raises `RecordError` when it holds another sample."""
     if (out / _SAMPLE).exists():
@@ -143,5 +175,5 @@ def read_all(out: Path) -> Iterator[tuple[About, dict[CaseSet, dict[str, Record]
             about = cattrs.structure(values, About)
         except Exception as error:  # as in `Store.read`
             raise RecordError(f"{file}: not of this version ({type(error).__name__})") from None
-        store = Store(out, about.name)
+        store = Store(out, about.label)
         yield about, {case_set: store.read(case_set) for case_set in CaseSet}

@@ -94,10 +94,10 @@ def _rows_of(everyone: Everyone, case_set: CaseSet, kind: Kind) -> list[Row]:
     for keys in sorted(samples, key=lambda one: (-len(one), sorted(one))):
         for about, held in models:
             if frozenset(held) == keys:
-                made.append(Row(case_set, kind, about.name, False, compute(list(held.values()))))
+                made.append(Row(case_set, kind, about.label, False, compute(list(held.values()))))
         for about, held in baselines:
             if keys <= held.keys():
-                made.append(Row(case_set, kind, about.name, True, compute([held[key] for key in sorted(keys)])))
+                made.append(Row(case_set, kind, about.label, True, compute([held[key] for key in sorted(keys)])))
     return made
 
 
@@ -107,7 +107,7 @@ def _about(everyone: Everyone, seed: int) -> str:
         if not about.baseline:
             size = f"{about.n_parameters / 1e6:.0f} M parameters"
             lines.append(
-                f"- **{about.name}**: {size}, {about.dtype} on {about.device}, Midfill {about.engine_version}"
+                f"- **{about.label}**: {size}, {about.dtype} on {about.device}, Midfill {about.engine_version}"
                 f"{f', {about.machine}' if about.machine else ''}. {about.note}"
             )
     boxes = sorted({about.sandbox for about, _ in everyone if about.sandbox})

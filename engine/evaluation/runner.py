@@ -19,10 +19,12 @@ async def run_cases(
     filler: Filler,
     store: Store,
     on_done: Callable[[Record, bool], None],
-) -> None:
+    is_time_up: Callable[[], bool] = lambda: False,
+) -> bool:
     """Fill and judge every case that `store` does not hold yet; `on_done(record, fresh)` hears of each one.
 
-    Raises `EngineError` when the filler can't go on; what is done stays in `store`.
+    Returns whether all are done: no further one is begun when the time is up. Raises `EngineError` when the filler
+    can't go on. What is done stays in `store`.
     """
     held = store.read(case_set)
     for case in cases:
@@ -32,10 +34,13 @@ async def run_cases(
         if record is not None and (record.max_lines, record.max_tokens) == asked:
             on_done(record, False)
             continue
+        if is_time_up():
+            return False
         answer = await filler.fill(case, policy)
         record = await _judge(case_set, case, answer, asked)
         store.append(record)
         on_done(record, True)
+    return True
 
 
 def _asked(policy: Policy, filler: Filler) -> tuple[int, int]:

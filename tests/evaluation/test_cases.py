@@ -102,7 +102,8 @@ def test_a_sample_is_fixed_by_its_seed_and_grows_by_adding() -> None:
     assert len(small) == 20 and len(large) == 40
     assert set(small) < set(large)
     assert set(small) != set(sample(cases, 10, 1))
-    assert [case.kind for case in small] == [Kind.LINE] * 10 + [Kind.BLOCK] * 10
+    assert [case.kind for case in small].count(Kind.LINE) == 10
+    assert len({case.kind for case in small[:8]}) == 2, "the kinds come mixed"
     assert len(sample(cases, 1000, 0)) == 100
 
 

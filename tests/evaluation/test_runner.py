@@ -159,6 +159,24 @@ async def test_an_interrupted_run_goes_on_where_it_was(
     assert len(engine.fills) == 5
 
 
+async def test_no_case_is_begun_when_time_is_up(engine: ScriptedEngine, filler: EngineFiller, tmp_path: Path) -> None:
+    store = Store(tmp_path, filler.name)
+    heard: list[bool] = []
+
+    async def go_on(n: int) -> bool:
+        heard.clear()
+        so_far = len(engine.fills)
+        return await run_cases(
+            CaseSet.SINGLE_LINE, CASES, filler, store,
+            lambda record, fresh: heard.append(fresh), lambda: len(engine.fills) - so_far >= n,
+        )  # fmt: skip
+
+    assert not await go_on(0) and heard == []
+    assert not await go_on(3) and heard == [True] * 3
+    assert await go_on(1) and heard == [False] * 3 + [True]
+    assert await go_on(0) and heard == [False] * 4
+
+
 async def test_another_limit_makes_a_new_record(engine: ScriptedEngine, filler: EngineFiller, tmp_path: Path) -> None:
     store = Store(tmp_path, filler.name)
     await go(filler, store)
