@@ -107,10 +107,10 @@ class PromptBuilder:
     def __init__(self, vocabulary: Vocabulary, fim: FimFormat, context_tokens: int) -> None:
         self._vocabulary, self.fim = vocabulary, fim
         self.context_tokens = min(context_tokens, fim.context_tokens or context_tokens)
-        self._file = vocabulary.id(fim.file)
         parts = re.split(f"({'|'.join(map(re.escape, _TEXTS))})", fim.chat) if fim.chat else fim.layout
         self._parts: list[str | list[int]] = [part if part in _TEXTS else self._fixed(part) for part in parts]
         """The prompt in order: names of texts, and what is the same for all fills."""
+        self._file = vocabulary.id(fim.file) if "{snippets}" in self._parts else None
         self._n_fixed = sum(len(part) for part in self._parts if isinstance(part, list))
 
     def _fixed(self, part: str) -> list[int]:

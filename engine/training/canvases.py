@@ -77,7 +77,8 @@ def noised(
     targets[: len(rest)] = rest
     inputs = targets.copy()
     if noise in (Noise.MIXED, Noise.SLIPS) and rest:
-        wrong = list(slip(rest, rng))[: len(rest)]
+        further = text[start : start + region + 1]  # what moves in where something is dropped
+        wrong = list(slip(further, rng))[: len(rest)]
         inputs[: len(wrong)] = wrong
     masked = np.zeros(region, dtype=bool)
     if noise is Noise.ALL:
