@@ -46,9 +46,10 @@ def eval_command(
     copies: Annotated[
         bool, typer.Option(help="With what is copied from the text around; without it, a row of its own.")
     ] = True,
-    strength: Annotated[
-        float, typer.Option(min=0, max=1, help="How much of a line a repair may change; a row of its own.")
-    ] = 0.5,
+    doubt: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="A repair remakes tokens this much less likely than others; a row of its own."),
+    ] = 0.1,
     endpoint: Annotated[
         str, typer.Option(help="Use the engine that runs there, as it is; default: one of our own.", show_default=False)
     ] = "",
@@ -75,7 +76,7 @@ def eval_command(
 ) -> None:
     """Fill known holes through the engine: exact match, edit similarity, pass@1 (generated code runs in a sandbox)."""
     chosen = [CaseSet.REBUILT if rebuild and one is CaseSet.HELD_OUT else one for one in sets or ()]
-    order = Order(tuple(chosen), tuple(path or ()), n, seed, model, policy, copies, strength, endpoint, out, minutes)
+    order = Order(tuple(chosen), tuple(path or ()), n, seed, model, policy, copies, doubt, endpoint, out, minutes)
     try:
         if order.sets and not asyncio.run(run_order(order)):
             typer.echo(f"time is up; {_KEPT.format(out=out)}", err=True)

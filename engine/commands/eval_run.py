@@ -69,7 +69,7 @@ class Order:
     policy: str
     """Empty: what the engine chooses."""
     copies: bool
-    strength: float
+    doubt: float
     endpoint: str
     out: Path
     minutes: float
@@ -95,7 +95,7 @@ async def run_order(order: Order) -> bool:
     if drafts:
         filler, model = _reviser(order)
         about = _about(order, model, importlib.metadata.version("midfill"))
-        about = evolve(about, variant=_joined(about.variant, f"strength {order.strength:g}"))
+        about = evolve(about, variant=f"doubt {order.doubt:g}")
         done &= await run.fill(drafts, filler, about)
     for of_sets, them in ((holes, _FOR_HOLES), (drafts, _FOR_DRAFTS)):
         for baseline in them if of_sets else ():
@@ -200,7 +200,7 @@ def _reviser(order: Order) -> tuple[RevisionFiller, Model]:
     try:
         config = load_config({name: value for name, value in given.items() if value})
         denoiser = load_denoiser(resolve(config.model), config, lambda stage, fraction: None)
-        return RevisionFiller(denoiser, order.strength), denoiser.model
+        return RevisionFiller(denoiser, order.doubt), denoiser.model
     except (ConfigError, ModelNotFoundError) as error:
         raise BadInputError(str(error)) from None
     except DenoiserError as error:

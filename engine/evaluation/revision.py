@@ -21,20 +21,20 @@ from engine.protocol import Fill
 class Reviser(Protocol):
     """A denoiser that can start from a text in place of noise."""
 
-    def open_revision(self, fill: Fill, old: str, strength: float) -> Denoising:
-        """Begin a fill whose region shows `old`; `strength`, 0 to 1, is how much of it may change."""
+    def open_revision(self, fill: Fill, old: str, doubt: float) -> Denoising:
+        """Begin a fill whose region shows `old`; tokens that are less likely than `doubt` times others are remade."""
         ...
 
 
 class RevisionFiller:
     """Mends what stands in a case's hole."""
 
-    def __init__(self, denoiser: Denoiser, strength: float, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, denoiser: Denoiser, doubt: float, clock: Callable[[], float] = time.perf_counter) -> None:
         """Raises `DenoiserError` when the model can't mend."""
         if not isinstance(denoiser, Reviser):
             raise DenoiserError(f"{denoiser.model.name} fills holes, but mends nothing: it can't start from a text")
         self._reviser: Reviser = denoiser
-        self._strength, self._clock = strength, clock
+        self._doubt, self._clock = doubt, clock
         self.name = denoiser.model.name
         self.region_tokens = denoiser.limits.region_tokens
 
@@ -51,7 +51,7 @@ class RevisionFiller:
             max_lines=policy.max_lines,
         )
         began = self._clock()
-        denoising = self._reviser.open_revision(request, case.draft, self._strength)
+        denoising = self._reviser.open_revision(request, case.draft, self._doubt)
         try:
             while (reason := denoising.advance().reason) is None:
                 pass

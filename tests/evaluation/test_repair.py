@@ -83,8 +83,8 @@ class Mender:
         self.asked: list[tuple[Fill, str, float]] = []
         self.n_closed = 0
 
-    def open_revision(self, fill: Fill, old: str, strength: float) -> Mending:
-        self.asked.append((fill, old, strength))
+    def open_revision(self, fill: Fill, old: str, doubt: float) -> Mending:
+        self.asked.append((fill, old, doubt))
         return Mending(self, self._mend(old))
 
 
@@ -122,20 +122,20 @@ async def test_a_repair_starts_from_what_stands_there_and_is_reported_by_slips(t
     mender = Mender(lambda old: LINE if "laef" in old else None)  # no answer: it stays as it is
     claim(tmp_path, 0)
     for who, one, about in [
-        ("scripted", filler(mender), About("scripted", False, variant="strength 0.25")),
+        ("scripted", filler(mender), About("scripted", False, variant="doubt 0.25")),
         ("as it stands", BaselineFiller("as it stands", baselines.as_it_stands), About("as it stands", True)),
     ]:
         store = Store(tmp_path, about.label)
         store.write_about(about)
         assert await run_cases(CaseSet.REPAIR, CASES, cast(Any, one), store, lambda record, fresh: None), who
-    fill, old, strength = mender.asked[1]
+    fill, old, doubt = mender.asked[1]
     assert (fill.prefix, fill.suffix, fill.max_lines, fill.max_tokens) == ("    ", "\n", 1, 32)
-    assert (old, strength, mender.n_closed) == (CASES[1].draft, 0.25, 2)
+    assert (old, doubt, mender.n_closed) == (CASES[1].draft, 0.25, 2)
     told = {(row.who, row.kind): row.figures for row in rows(list(read_all(tmp_path)))}
-    mended, bare = told["scripted, strength 0.25", Kind.ONE_SLIP], told["as it stands", Kind.ONE_SLIP]
+    mended, bare = told["scripted, doubt 0.25", Kind.ONE_SLIP], told["as it stands", Kind.ONE_SLIP]
     assert (mended.exact, bare.exact) == (1.0, 0.0)
     assert (mended.steps, mended.tokens_per_forward, mended.median_ms) == (2, 3.5, 1000)
-    assert told["scripted, strength 0.25", Kind.NO_SLIP].exact == told["as it stands", Kind.NO_SLIP].exact == 1.0
+    assert told["scripted, doubt 0.25", Kind.NO_SLIP].exact == told["as it stands", Kind.NO_SLIP].exact == 1.0
 
 
 def test_a_model_that_only_fills_says_so() -> None:
