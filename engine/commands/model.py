@@ -84,7 +84,7 @@ def _need_known(name: str) -> None:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from engine.models.catalog import BUNDLED_DIR, CATALOG
+    from engine.models.catalog import CATALOG
     from engine.models.child import size_under
     from engine.models.installed import damage, folder_of
     from engine.models.pull import is_interrupted
@@ -96,8 +96,8 @@ def _rows() -> list[dict[str, Any]]:
         auto = ""
     rows: list[dict[str, Any]] = []
     for known in CATALOG.values():
-        folder = folder_of(known.name) if known.sha256 else BUNDLED_DIR
-        if not known.sha256:
+        folder = known.folder or folder_of(known.name)
+        if known.folder is not None:
             state = "bundled"
         elif not folder.is_dir():
             state = "interrupted" if is_interrupted(known.name) else "not here"

@@ -10,6 +10,7 @@ from attrs import frozen
 BUNDLED_NAME: Final = "bundled"
 BUNDLED_DIR: Final = Path(__file__).resolve().parent.parent / "bundled"
 SMALL_NAME: Final = "qwen2.5-coder-0.5b"
+DENOISER_NAME: Final = "qwen2.5-coder-0.5b-denoiser"
 
 
 @frozen
@@ -51,6 +52,8 @@ class KnownModel:
     hub: HubFile | None = None
     pieces: tuple[Piece, ...] = ()
     """The same file in order, as carried by the package index."""
+    folder: Path | None = None
+    """Where it lies in this package; None: it is pulled."""
 
 
 BUNDLED: Final = KnownModel(
@@ -58,6 +61,7 @@ BUNDLED: Final = KnownModel(
     title="Midfill's own tiny DiffusionGemma (6 million weights)",
     licence="Apache-2.0",
     note="A tiny, barely trained model that proves the code path on any machine; its text is no help to a user.",
+    folder=BUNDLED_DIR,
 )
 
 SMALL: Final = KnownModel(
@@ -92,4 +96,16 @@ SMALL: Final = KnownModel(
     ),
 )
 
-CATALOG: Final = {model.name: model for model in (BUNDLED, SMALL)}
+DENOISER: Final = KnownModel(
+    name=DENOISER_NAME,
+    title="Qwen2.5-Coder-0.5B-Instruct with Midfill's adapter, a block denoiser",
+    licence="Apache-2.0",
+    note=f"{SMALL_NAME} (to be pulled) with an adapter that fills several cells a step; the same text by default.",
+    least_probability=SMALL.least_probability,
+    folder=BUNDLED_DIR.parent / "bundled_adapter",
+)
+
+CATALOG: Final = {
+    model.name: model for model in (BUNDLED, SMALL, DENOISER) if model.folder is None or model.folder.is_dir()
+}
+"""What this installation knows; an adapter is only part of it once its weights are."""

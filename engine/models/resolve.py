@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 from typing import Final
 
+import attrs
 from attrs import frozen
 
-from engine.models.catalog import BUNDLED, BUNDLED_DIR, BUNDLED_NAME, CATALOG, SMALL_NAME, KnownModel
+from engine.models.catalog import BUNDLED, BUNDLED_DIR, CATALOG, SMALL_NAME, KnownModel
 from engine.models.installed import RECORD, damage, folder_of, read_record
 
 ADAPTER: Final = "adapter_config.json"
@@ -56,11 +57,15 @@ def resolve(model: str) -> ModelFolder:
     """
     if model == "auto":
         return _pulled(CATALOG[SMALL_NAME]) if folder_of(SMALL_NAME).is_dir() else _bundled()
-    if model == BUNDLED_NAME:
-        return _bundled()
-    if model in CATALOG:
-        return _pulled(CATALOG[model])
-    return _from_path(model)
+    known = CATALOG.get(model)
+    if known is None:
+        return _from_path(model)
+    if known.folder is None:
+        return _pulled(known)
+    if (known.folder / ADAPTER).is_file():
+        adapter = _adapter(known.folder)
+        return attrs.evolve(adapter, name=known.name, kind=Kind.BUNDLED, note=known.note, licence=known.licence)
+    return _bundled()
 
 
 def _bundled() -> ModelFolder:
