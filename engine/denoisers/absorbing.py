@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
+import attrs
 import torch
 from attrs import frozen
 from torch import Tensor
@@ -68,9 +69,9 @@ class AbsorbingDenoiser(CausalDenoiser):
 
     def open_revision(self, fill: Fill, old: str, doubt: float) -> AbsorbingDenoising:
         """Begin a fill whose canvas shows `old`; tokens below `doubt` times the best one's probability are remade."""
-        fill = with_plain_lines(fill)
+        fill = with_plain_lines(attrs.evolve(fill, guesses=(old,)))
         revision = AbsorbingDenoising(self, fill, self.builder.build(fill), Policy.FREE)
-        revision.start_from(old, doubt)
+        revision.start_from(fill.guesses[0], doubt)
         return revision
 
     def run(self, ids: Tensor, n_canvas: int, positions: Tensor, memory: Rows, mask: Tensor) -> Tensor:
@@ -104,7 +105,10 @@ class AbsorbingDenoising(CausalDenoising):
     def start_from(self, old: str, doubt: float) -> None:
         """The canvas shows `old` at first."""
         vocabulary, region = self._d.vocabulary, self._a.settings.region
-        tokens = vocabulary.encode(self.prompt.heal.decode("utf-8", "ignore") + old)
+        try:
+            tokens = vocabulary.encode(self.prompt.heal.decode() + old)
+        except UnicodeDecodeError:  # half a character: no text can be joined to it
+            return
         end = [] if self._a.fill_token is None else [self._a.fill_token] * region
         self._canvases = [Canvas(region, [*tokens, *end]) for _ in self._rows]
         self._doubt = doubt
@@ -113,7 +117,7 @@ class AbsorbingDenoising(CausalDenoising):
 
     def _denoise(self) -> None:
         rows, free = self._rows, self.policy is Policy.FREE
-        memory = self._memory = self._memory or self._new_memory(1 + self._a.settings.region + len(self._near))
+        memory = self._memory = self._memory or self._new_memory(1 + 2 * self._a.settings.region + len(self._near))
         together = not self._branched
         checked: list[list[int]] = []
         for i, row in enumerate(rows):
@@ -231,11 +235,21 @@ class AbsorbingDenoising(CausalDenoising):
         return canvas.show(tokens, chances, self._a.settings.threshold)
 
     def _score(self, i: int, logits: Tensor) -> None:
-        """Count what the base says of the tokens that `free` accepted last; of an end it need not say anything."""
-        row = self._rows[i]
+        """Count what the base says of the tokens that `free` accepted last.
+
+        Small bases hardly ever say an end: it counts only where it is the whole text.
+        """
+        row, before = self._rows[i], list(self._checked(i))
         for cell, token in enumerate(self._fresh[i]):
-            if token not in self._d.vocabulary.silent:
-                row.log_probability += float(logits[i, cell, token] - logits[i, cell].logsumexp(-1))
+            if token not in self._d.vocabulary.silent or not row.n_scored:
+                if rest := row.heal_behind(before):
+                    self._narrow(logits[i, cell], rest)
+                row.score(float(logits[i, cell, token] - logits[i, cell].logsumexp(-1)))
+            before.append(token)
+
+    def _checked(self, i: int) -> Sequence[int]:
+        accepted = self._rows[i].accepted
+        return accepted[: len(accepted) - len(self._fresh[i])]
 
     def _frame(self) -> tuple[Span, ...]:
         row = self._rows[0]

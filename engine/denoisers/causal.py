@@ -111,10 +111,10 @@ class CausalDenoising:
     def candidates(self) -> tuple[Candidate, ...]:
         """Texts of the rows by mean log-probability; of unfinished rows, the whole lines that there are."""
         found: dict[str, Candidate] = {}
-        for row, steps in zip(self._rows, self._steps, strict=True):
-            read = self.reader.text(row.accepted) if row.done else self.reader.unfinished(row.accepted)
-            if read.whole and row.accepted and (read.text or row.done) and read.text not in found:
-                score = row.log_probability / len(row.accepted)
+        for i, (row, steps) in enumerate(zip(self._rows, self._steps, strict=True)):
+            read = self.reader.text(row.accepted) if row.done else self.reader.unfinished(self._checked(i))
+            if read.whole and row.n_scored and (read.text or row.done) and read.text not in found:
+                score = row.log_probability / row.n_scored
                 found[read.text] = Candidate(read.text, score, read.n_tokens, steps, row.done and not self._is_cut(row))
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
 
@@ -147,6 +147,10 @@ class CausalDenoising:
             is_end=self._is_end,
             guess=vocabulary.encode(heal + copied) if copied else [],
         )
+
+    def _checked(self, i: int) -> Sequence[int]:
+        """The accepted tokens of row `i` that have a log-probability."""
+        return self._rows[i].accepted
 
     def _is_end(self, accepted: Sequence[int]) -> bool:
         return self.reader.is_whole(accepted) or len(accepted) >= self._max_tokens

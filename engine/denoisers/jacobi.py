@@ -32,6 +32,8 @@ class JacobiRow:
     """Tokens behind the accepted ones: tentative."""
     accepted: list[int] = field(factory=list)
     log_probability: float = 0.0
+    n_scored: int = 0
+    """Tokens that the log-probability is of."""
     was_right: bool = False
     """The last canvas of guesses was accepted whole."""
     done: bool = False
@@ -47,8 +49,12 @@ class JacobiRow:
 
     def rest_of_heal(self, tokens: Sequence[int]) -> bytes:
         """What is left of the withdrawn text behind the accepted tokens and `tokens`."""
+        return self.heal_behind((*self.accepted, *tokens))
+
+    def heal_behind(self, tokens: Sequence[int]) -> bytes:
+        """What is left of the withdrawn text behind `tokens`, which begin the region."""
         rest = self.heal
-        for token in (*self.accepted, *tokens):
+        for token in tokens:
             if not rest:
                 break
             piece = self.piece(token)
@@ -63,7 +69,7 @@ class JacobiRow:
         n = 0
         for i, token in enumerate(predictions):
             self.accepted.append(token)
-            self.log_probability += log_probabilities[i]
+            self.score(log_probabilities[i])
             n += 1
             if self.is_end(self.accepted):
                 self.done = True
@@ -79,6 +85,11 @@ class JacobiRow:
         if self.done:
             self.guess = []
         return n
+
+    def score(self, log_probability: float) -> None:
+        """Count what the model gives one more token."""
+        self.log_probability += log_probability
+        self.n_scored += 1
 
     def draft(self, tokens: Sequence[int]) -> None:
         """Guess `tokens` next, unless a copy is being followed."""

@@ -222,15 +222,65 @@ def test_both_families_share_one_prompt(absorbing: AbsorbingDenoiser) -> None:
 
 
 def test_frames_are_settled_up_to_what_is_accepted(absorbing: AbsorbingDenoiser) -> None:
-    denoising = free(absorbing, Fill("a", PREFIX, SUFFIX, max_tokens=24))
     seen = []
-    while (progress := denoising.advance()).reason is None:
-        if progress.frame:
-            seen.append(progress.frame)
-            settled = "".join(span.text for span in progress.frame if span.settled)
-            assert "".join(span.text for span in progress.frame).startswith(settled)
+    for cut in (5, 40, 60, len(PREFIX)):  # a random model may end any one of them at once
+        denoising = free(absorbing, Fill("a", PREFIX[:cut], SUFFIX, max_tokens=24))
+        reason = None
+        while reason is None:
+            progress = denoising.advance()
+            reason = progress.reason
+            if progress.frame:
+                seen.append(progress.frame)
+                settled = "".join(span.text for span in progress.frame if span.settled)
+                assert "".join(span.text for span in progress.frame).startswith(settled)
+        denoising.close()
     assert seen
+
+
+def probability_of_the_text(denoiser: AbsorbingDenoiser, denoising: AbsorbingDenoising, tokens: list[int]) -> float:
+    """What the base gives `tokens` by a pass of its own, where it must go on with the withdrawn text."""
+    prompt, total = denoising.prompt, 0.0
+    store = KVStore(denoiser.shapes, torch.float32, torch.device("cpu"))
+    everything = [*prompt.tokens, *tokens]
+    with torch.inference_mode():
+        writer = PromptWriter(store, len(everything))
+        mask = writer.mask(0)
+        assert mask is not None
+        positions = torch.arange(len(everything)).unsqueeze(0)
+        logits = denoiser.logits(denoiser.forward(torch.tensor([everything]), positions, writer, mask[None, None]))[0]
+        row = denoising.new_row()
+        for i, token in enumerate(tokens):
+            said = logits[len(prompt.tokens) - 1 + i]
+            if rest := row.heal_behind(tokens[:i]):
+                denoising._narrow(said, rest)
+            if token not in denoiser.vocabulary.silent:
+                total += float(said[token] - said.logsumexp(-1))
+    return total
+
+
+@pytest.mark.parametrize("cut", [5, 40, 60, len(PREFIX)])
+def test_free_is_scored_by_the_base(absorbing: AbsorbingDenoiser, cut: int) -> None:
+    """The gate and the ranking hear what the base thinks, of the text alone, whoever has written it."""
+    denoising = free(absorbing, Fill("a", PREFIX[:cut], SUFFIX, max_tokens=24))
+    tokens = converged(denoising)
+    text = [token for token in tokens if token not in absorbing.vocabulary.silent]
+    row = denoising._rows[0]
+    if text:
+        assert row.n_scored == len(text)
+        assert row.log_probability == pytest.approx(probability_of_the_text(absorbing, denoising, tokens), abs=1e-2)
+    else:
+        assert row.n_scored == 1 and row.log_probability < 0
     denoising.close()
+
+
+def test_a_revision_takes_any_line_ends_and_half_characters(absorbing: AbsorbingDenoiser) -> None:
+    kept = absorbing.open_revision(Fill("a", "x = 1\r\n", "", max_tokens=64), "y = 2\r\nz = 3", 0.0)
+    shown = absorbing.vocabulary.decode([t for t in kept._canvases[0].shown + kept._canvases[0].waiting if t >= 0])
+    assert shown == kept.prompt.heal + b"y = 2\nz = 3"
+    kept.close()
+    half = absorbing.open_revision(Fill("a", "x = '\N{GRINNING FACE}", "'", max_tokens=8), "!", 0.0)
+    converged(half)
+    half.close()
 
 
 def test_a_revision_without_doubt_changes_nothing(absorbing: AbsorbingDenoiser) -> None:
