@@ -90,10 +90,11 @@ def adapt(
     changes: Changes = None,
 ) -> None:
     """Teach a causal model to denoise a canvas, through an adapter that leaves its own weights as they are."""
+    from engine.commands.connection import absolute_model
     from engine.commands.train_objective import ADAPT
     from engine.commands.train_order import Asked
 
-    given = {"model": model, "device": device, "dtype": dtype}
+    given = {"model": absolute_model(model) if model else None, "device": device, "dtype": dtype}
     _sit(ADAPT, Asked(out, resume, steps, minutes, seed, changes or (), given, {"data": data, "valid": valid}), threads)
 
 
@@ -161,6 +162,7 @@ def evaluate(
 def export(
     folder: Run,
     out: Annotated[Path, typer.Argument(help="The new folder, for --model.")],
+    device: Device = None,
     threads: Threads = 0,
 ) -> None:
     """Write a checkpoint's averaged weights as a folder that the engine runs."""
@@ -174,7 +176,7 @@ def export(
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         with _reported():
-            write(*_reopened(folder, None, threads), fresh)
+            write(*_reopened(folder, device, threads), fresh)
         fresh.replace(out)  # an empty folder may be there
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -119,10 +119,11 @@ def data(made: Path) -> Path:
     return made / "examples"
 
 
-def adapting(made: Path, out: Path) -> list[object]:
+def adapting(out: Path) -> list[object]:
+    """From the folder of what is made."""
     small = ["rank=2", "region=8", "near_suffix=4", "canvases=2", "opening=4", "valid=4"]
     settings = [word for one in [*small, "validate_every=5", "schedule.warm_up=2"] for word in ("--set", one)]
-    files = ["--from", made / "base", "--data", made / "examples" / "base.safetensors"]
+    files = ["--from", "./base", "--data", "examples/base.safetensors"]
     return [
         "train",
         "adapt",
@@ -165,19 +166,22 @@ def test_an_adaptation_stopped_resumed_exported_and_served(
     private_folders: PrivateFolders,
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    code, out, err = midfill(*adapting(made, whole))
+    monkeypatch.chdir(made)
+    code, out, err = midfill(*adapting(whole))
     assert (code, f"{N_STEPS} steps are done" in out) == (0, True), err
     assert f"adapt whole: step 1 of {N_STEPS}: loss" in err and "validation" in err
 
     with monkeypatch.context() as patch:
         stop_at(patch, 7)
-        code, out, err = midfill(*adapting(made, parts))
+        code, out, err = midfill(*adapting(parts))
     assert (code, out) == (130, "")
     assert err.splitlines()[-1] == (
         f"midfill: stopped by SIGINT after 7 steps; the checkpoint is in {parts}: --resume goes on with it"
     )
-    assert midfill(*adapting(made, parts))[0] == 2, "not without --resume"
+    assert midfill(*adapting(parts))[0] == 2, "not without --resume"
+    monkeypatch.chdir(tmp_path)
     assert midfill("train", "adapt", "--out", parts, "--resume")[0] == 0
+    monkeypatch.chdir(made)
     assert curve(parts) == curve(whole)
     assert len(curve(whole)) == N_STEPS
     assert (parts / "curves.png").read_bytes().startswith(b"\x89PNG")
@@ -203,7 +207,7 @@ def test_an_adaptation_stopped_resumed_exported_and_served(
     for policy in ("verified", "free"):
         monkeypatch.setenv("MIDFILL_POLICY", policy)
         assert filled(tmp_path, out_folder)["model"] == "adapter"
-    code, _, err = midfill(*adapting(made, tmp_path / "twice"), "--from", out_folder)
+    code, _, err = midfill(*adapting(tmp_path / "twice"), "--from", out_folder)
     assert (code, "is an adapter itself" in err) == (2, True)
 
 
