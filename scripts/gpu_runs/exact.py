@@ -22,9 +22,9 @@ _KEPT_S: Final = 2.0
 """Of the clock, for whatever comes behind."""
 
 
-def exact(model: Path, cases: Path, device: str, clock: Clock, most: int = 100) -> dict[str, Any]:
+def exact(model: Path, cases: Path, config: EngineConfig, clock: Clock, most: int = 100) -> dict[str, Any]:
     """Exact match and edit similarity by kind of hole, on as many cases as there is time for, at most `most` a kind."""
-    denoiser = load_denoiser(resolve(str(model)), EngineConfig(model=str(model), device=device), lambda *_: None)
+    denoiser = load_denoiser(resolve(str(model)), config, lambda *_: None)
     by_kind: dict[Kind, list[Case]] = {}
     for case in sample(read_cases(CaseSet.HELD_OUT, [cases]), most, 0):
         by_kind.setdefault(case.kind, []).append(case)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import torch
 import transformers
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from torch import Tensor, nn
@@ -50,6 +51,7 @@ TINY: Final[dict[str, Any]] = {
     "sliding_window": 32,
     "max_position_embeddings": 4096,
 }
+_RANK: Final = 4
 _NO_VISION: Final[dict[str, Any]] = {
     "model_type": "gemma4_vision",
     "hidden_size": 8,
@@ -134,6 +136,23 @@ def save_causal(folder: Path) -> None:
     network.save_pretrained(folder)
     shutil.copy(BUNDLED_DIR / "tokenizer.json", folder)
     (folder / "midfill.json").write_text(json.dumps({"fim": {"file": ""}}), encoding="utf-8")
+
+
+def save_adapter(folder: Path, base: Path) -> None:
+    """A random adapter on a small Qwen2, strong enough to change what is predicted."""
+    torch.manual_seed(1)
+    network: Any = transformers.AutoModelForCausalLM.from_pretrained(base, local_files_only=True)
+    weights = {}
+    for name, module in network.named_modules():
+        if isinstance(module, nn.Linear) and name != "lm_head":
+            weights[f"base_model.model.{name}.lora_A.weight"] = torch.randn(_RANK, module.in_features) * 0.1
+            weights[f"base_model.model.{name}.lora_B.weight"] = torch.randn(module.out_features, _RANK) * 0.1
+    save_file(weights, folder / "adapter_model.safetensors")
+    save_file({"mask_embedding": torch.randn(network.config.hidden_size) * 0.2}, folder / "mask.safetensors")
+    config = {"peft_type": "LORA", "r": _RANK, "lora_alpha": _RANK}
+    (folder / "adapter_config.json").write_text(json.dumps(config), encoding="utf-8")
+    denoiser = {"base": str(base), "fill": "<eos>", "region": 8, "near_suffix": 4, "threshold": 0.5}
+    (folder / "midfill.json").write_text(json.dumps({"denoiser": denoiser}), encoding="utf-8")
 
 
 def save_tokenizer(folder: Path, size: int) -> None:

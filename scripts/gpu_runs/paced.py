@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from engine.config import EngineConfig
 from engine.denoisers.denoiser import DenoiserError
 from engine.models.resolve import ModelNotFoundError
 from engine.training.journal import is_step
@@ -109,20 +110,26 @@ def deliver(
     folder: RunFolder,
     out: Path,
     cases: Path | None,
-    device: str,
+    ways: Mapping[str, EngineConfig],
 ) -> None:
-    """Write the averaged weights in pieces, then judge them: by validation examples, and by cases if there are any."""
+    """Write the averaged weights in pieces, then judge them: by validation examples, and by cases if there are any.
+
+    `ways`: how the engine serves them, by name.
+    """
     made = folder.path.parent / section
     export(objective, folder, made)
     pieces = split(made, out)
     record.put(section, pieces={piece.name: piece.stat().st_size for piece in pieces})
     with averaged(objective, folder):
         record.put(section, valid=means(objective.validate()))
-    if cases is not None:
+    held_out: dict[str, Any] = {}
+    for i, (way, config) in enumerate(ways.items() if cases is not None else ()):
+        assert cases is not None
         try:
-            record.put(section, held_out=exact(made, cases, device, clock))
+            held_out[way] = exact(made, cases, config, Clock.of(clock.left / (len(ways) - i)))
         except (DenoiserError, ModelNotFoundError) as error:  # the weights are written all the same
-            record.put(section, held_out_error=str(error)[:300])
+            held_out[way] = {"": {"error": str(error)[:300]}}
+        record.put(section, held_out=held_out)
     told(f"{section}: {record.read()[section].get('valid')} {record.read()[section].get('held_out')}")
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
 import torch
 
 from engine.config import EngineConfig
@@ -31,7 +33,9 @@ _TOLERANCE: Final = 2e-3
 """Largest difference of a probability, or of a key or value, in float32."""
 _EQUAL: Final = 0.9
 """Share of steps whose canvases are the same token for token: two tokens may be as likely but for rounding."""
-_EDITS: Final = 12
+_STEPS: Final = 16
+"""Of a fill, at most."""
+_EDITS: Final = 6
 _PREFIX: Final = '''"""Shapes."""
 import math
 
@@ -57,48 +61,56 @@ class MismatchError(AssertionError):
 def parity(record: Record, clock: Clock, device: str) -> None:
     """Denoising steps, texts, and keys and values after edits, each model in turn."""
     failed = []
+
+    def add(name: str, compare: Callable[[], dict[str, Any]]) -> None:
+        if clock.left < 5:
+            failed.append(f"{name}: no time")
+            return
+        try:
+            row = compare()
+        except Exception as error:  # the others are still worth a look
+            row = {"ok": False, "error": f"{type(error).__name__}: {error}"[:1000]}
+        row = {"model": name, **row}
+        record.add(PARITY, "rows", row)
+        told(f"parity: {row}")
+        if not row["ok"]:
+            failed.append(name)
+
     with tempfile.TemporaryDirectory() as root:
-        for name, model, most in _checkpoints(Path(root)):
-            if clock.left < 5:
-                failed.append(f"{name}: no time")
-                continue
-            try:
-                row = _compare(model, device, most)
-            except Exception as error:  # the other models are still worth a look
-                row = {"ok": False, "error": f"{type(error).__name__}: {error}"[:1000]}
-            row = {"model": name, **row}
-            record.add(PARITY, "rows", row)
-            told(f"parity: {row}")
-            if not row["ok"]:
-                failed.append(name)
+        for name, model, policy in _checkpoints(Path(root)):
+            add(name, partial(_compare, model, device, policy))
+        add("adapter, verified: the text is the base's", partial(_exact, Path(root), device))
     record.put(PARITY, ok=not failed)
     if failed:
         raise MismatchError(f"not equal: {', '.join(failed)}")
 
 
-def _checkpoints(root: Path) -> list[tuple[str, str, int]]:
-    """Name, model, and steps that are compared."""
-    (root / "gemma").mkdir()
-    (root / "causal").mkdir()
+def _checkpoints(root: Path) -> list[tuple[str, str, str]]:
+    """Name, model and policy."""
+    for name in ("gemma", "causal", "adapter"):
+        (root / name).mkdir()
     models.save_gemma(root / "gemma")
     models.save_causal(root / "causal")
+    models.save_adapter(root / "adapter", root / "causal")
     return [
-        ("bundled", "bundled", 12),
-        ("experts and windows, random", str(root / "gemma"), 12),
-        ("causal, random", str(root / "causal"), 40),
+        ("bundled", "bundled", "auto"),
+        ("experts and windows, random", str(root / "gemma"), "auto"),
+        ("causal, random", str(root / "causal"), "auto"),
+        ("adapter, random, verified", str(root / "adapter"), "verified"),
+        ("adapter, random, free", str(root / "adapter"), "free"),
     ]
 
 
-def _compare(model: str, device: str, most: int) -> dict[str, Any]:
-    host, there = _load(model, "cpu", "float32"), _load(model, device, "float32")
+def _compare(model: str, device: str, policy: str) -> dict[str, Any]:
+    host, there = _load(model, "cpu", "float32", policy), _load(model, device, "float32", policy)
     steps = _uniform_steps if isinstance(host, UniformDenoiser) else _causal_steps
     n_steps, n_equal, n_texts, worst = 0, 0, 0, 0.0
     for fill in _FILLS:
-        seen, equal, same_text, difference = steps(host, there, fill, most)
+        seen, equal, same_text, difference = steps(host, there, fill)
         n_steps, n_equal, worst = n_steps + seen, n_equal + equal, max(worst, difference)
         n_texts += same_text
     edits = _after_edits(there)
-    quick = _load(model, device, "bfloat16") if device != "cpu" else there
+    served = _after_edits(_load(model, device, "bfloat16", policy)) if device != "cpu" else None
     return {
         "ok": max(worst, edits) <= _TOLERANCE and n_equal >= _EQUAL * n_steps,
         "steps": n_steps,
@@ -106,22 +118,39 @@ def _compare(model: str, device: str, most: int) -> dict[str, Any]:
         "probability_difference": worst,
         "texts_equal": f"{n_texts} of {len(_FILLS)}",
         "kv_difference_after_edits": edits,
-        "kv_difference_after_edits_as_served": _after_edits(quick),
+        "kv_difference_after_edits_as_served": served,
     }
 
 
-def _load(model: str, device: str, dtype: str) -> Any:
-    config = EngineConfig(model=model, device=device, dtype=dtype)
+def _exact(root: Path, device: str) -> dict[str, Any]:
+    """Checked cells are the base's own: what `verified` accepts is what the causal family writes."""
+    base, adapted = (
+        [_tokens(_load(str(root / name), device, "float32", "verified"), fill) for fill in _FILLS]
+        for name in ("causal", "adapter")
+    )
+    n_equal = sum(one == other for one, other in zip(base, adapted, strict=True))
+    return {"ok": n_equal == len(_FILLS), "texts_equal": f"{n_equal} of {len(_FILLS)}"}
+
+
+def _tokens(denoiser: CausalDenoiser, fill: Fill) -> list[int]:
+    denoising = denoiser.open(attrs.evolve(fill, n_alternatives=1))
+    while denoising.advance().reason is None:
+        pass
+    (row,) = denoising._rows
+    denoising.close()
+    return row.accepted
+
+
+def _load(model: str, device: str, dtype: str, policy: str) -> Any:
+    config = EngineConfig(model=model, device=device, dtype=dtype, policy=policy)
     return load_denoiser(resolve(model), config, lambda stage, fraction: None)
 
 
-def _uniform_steps(
-    host: UniformDenoiser, there: UniformDenoiser, fill: Fill, most: int
-) -> tuple[int, int, bool, float]:
+def _uniform_steps(host: UniformDenoiser, there: UniformDenoiser, fill: Fill) -> tuple[int, int, bool, float]:
     """Steps, those with the same canvas, whether the texts are the same, the largest difference of a probability."""
     one, two = host.open(fill), there.open(fill)
     n_steps, n_equal, worst = 0, 0, 0.0
-    for _ in range(most):
+    for _ in range(_STEPS):
         left, right = one.advance(), two.advance()
         a, b = one.decision, two.decision
         if a is not None and b is not None and left.frame is not None:
@@ -136,11 +165,11 @@ def _uniform_steps(
     return n_steps, n_equal, same, worst
 
 
-def _causal_steps(host: CausalDenoiser, there: CausalDenoiser, fill: Fill, most: int) -> tuple[int, int, bool, float]:
+def _causal_steps(host: CausalDenoiser, there: CausalDenoiser, fill: Fill) -> tuple[int, int, bool, float]:
     """As `_uniform_steps`; of what has been accepted."""
     one, two = host.open(fill), there.open(fill)
     n_steps, n_equal, worst = 0, 0, 0.0
-    for _ in range(most):
+    for _ in range(_STEPS):
         left, right = one.advance(), two.advance()
         if left.frame is not None:
             n_steps += 1
@@ -164,7 +193,7 @@ def _after_edits(denoiser: Denoiser) -> float:
         return kept._make()
 
     cache, chance, worst = PrefixCache(make, 64 * 2**20), random.Random(0), 0.0
-    prompt = [chance.randrange(300, 2000) for _ in range(700)]
+    prompt = [chance.randrange(300, 2000) for _ in range(400)]
     for _ in range(_EDITS):
         store, fresh = (_encoded(denoiser, one, prompt) for one in (cache, PrefixCache(make, 2**40)))
         for layer in range(len(shapes)):

@@ -92,8 +92,12 @@ def _validation(one: dict[str, Any]) -> str:
 
 
 def _held_out(one: dict[str, Any]) -> str:
-    rows = [{"kind": kind, **row} for kind, row in one.get("held_out", {}).items()]
-    columns = ("kind", "n", "exact", "similarity", "passes", "tokens_per_pass", "ms")
+    rows = [
+        {"way": way, "kind": kind, **row}
+        for way, kinds in one.get("held_out", {}).items()
+        for kind, row in kinds.items()
+    ]
+    columns = ("way", "kind", "n", "exact", "similarity", "passes", "tokens_per_pass", "ms", "error")
     return table(f"{one['section']}: held-out cases", rows, columns)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import torch
 
+from engine.config import EngineConfig
 from engine.training.adapt import Adaptation, AdaptationSettings
 from engine.training.examples import ExampleSet
 from engine.training.run_folder import RunFolder
@@ -52,4 +53,8 @@ def train_adapt(
         record.put(ADAPT, base=base_name, step_s=per_step, examples=len(train), planned_steps=n_steps)
         told(f"{ADAPT}: {per_step:.3f} s a step, {n_steps} steps planned")
         run(ADAPT, record, objective, folder, n_steps, seconds, stop)
-        deliver(ADAPT, record, clock, objective, folder, out, data.cases, device)
+        ways = {
+            policy: EngineConfig(device=device, policy=policy, copies="off")  # copied text would hide the model
+            for policy in ("free", "verified")
+        }
+        deliver(ADAPT, record, clock, objective, folder, out, data.cases, ways)

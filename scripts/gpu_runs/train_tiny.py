@@ -9,6 +9,7 @@ from typing import Final
 
 import torch
 
+from engine.config import EngineConfig
 from engine.models.catalog import BUNDLED_DIR
 from engine.training.examples import ExampleSet
 from engine.training.run_folder import RunFolder
@@ -84,4 +85,4 @@ def train_tiny(
         told(f"{section}: {per_stage} s a step, {n_steps} steps planned")
         real, folder = objective(n_steps), RunFolder(Path(root) / "run")
         run(section, record, real, folder, n_steps, seconds, stop)
-        deliver(section, record, clock, real, folder, out, data.cases, device)
+        deliver(section, record, clock, real, folder, out, data.cases, {"as served": EngineConfig(device=device)})

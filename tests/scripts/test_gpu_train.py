@@ -49,7 +49,8 @@ def test_it_runs_to_its_end(made: Made, data: Path, tmp_path: Path) -> None:
         one = found[name]
         assert one["steps"] >= 1 and one["curve"] and one["valid"]
         assert all(0 < size < 16_000_000 for size in one["pieces"].values())
-    assert found["tiny-micro"]["held_out"]["rest of line"]["n"] == 1
+    assert found["tiny-micro"]["held_out"]["as served"]["rest of line"]["n"] == 1
+    assert {way: kinds["line"]["n"] for way, kinds in found["adapt"]["held_out"].items()} == {"free": 1, "verified": 1}
     assert "tokens_per_s" in (out / "gpu_train.txt").read_text()
     joined = run("join", out, "--out", tmp_path / "joined")
     assert joined.returncode == 0, joined.stderr
