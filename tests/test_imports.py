@@ -55,6 +55,11 @@ def test_serving_needs_nothing_of_training() -> None:
             assert not known and not extra, f"{place}: {known | extra}"
 
 
+def test_nothing_that_is_installed_imports_the_scripts() -> None:
+    for file in [*sources("engine"), *sources("lsp_server")]:
+        assert not {name for name in imported(file) if name.split(".")[0] == "gpu_runs"}, file
+
+
 def test_the_engine_does_not_know_the_server() -> None:
     for file in sources("engine"):
         known = {name for name in imported(file) if name.split(".")[0] in ("lsp_server", "pygls", "lsprotocol")}

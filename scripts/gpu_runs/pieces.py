@@ -91,6 +91,15 @@ def join(pieces: Iterable[Path], out: Path) -> list[Path]:
     return made
 
 
+def rebased(folder: Path, base: str) -> None:
+    """An adapter's folder names another base; other folders stay as they are."""
+    record = folder / "midfill.json"
+    stated = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    if "denoiser" in stated:
+        stated["denoiser"]["base"] = base
+        record.write_text(json.dumps(stated, indent=2) + "\n", encoding="utf-8")
+
+
 def _write(folder: Path, parts: Iterable[dict[str, Tensor]], told: dict[str, str]) -> Path:
     files: dict[str, dict[str, Tensor]] = {}
     for part in parts:

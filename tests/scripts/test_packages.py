@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from gpu_runs.packages import missing, wheels
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +42,15 @@ def test_compiled_wheels_are_refused(tmp_path: Path) -> None:
 def test_a_folder_without_wheels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="holds no wheels"), wheels(tmp_path):
         pass
+
+
+def test_scripts_begin_without_torch() -> None:
+    """A machine that lacks something is told so at once; and only sections pay for what they import."""
+    code = (
+        "import gpu_runs.check, gpu_runs.train, sys; print([m for m in ('torch', 'transformers') if m in sys.modules])"
+    )
+    path = [str(SCRIPTS), str(SCRIPTS.parent)]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path}; {code}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

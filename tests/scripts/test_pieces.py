@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
-from gpu_runs.pieces import PieceError, join, split
+from gpu_runs.pieces import PieceError, join, rebased, split
 
 
 def checkpoint(folder: Path) -> Path:
@@ -42,3 +43,11 @@ def test_a_missing_piece_is_named(tmp_path: Path) -> None:
 def test_a_tensor_larger_than_a_piece_is_named(tmp_path: Path) -> None:
     with pytest.raises(PieceError, match=r"layers\.0\.weight alone is larger"):
         split(checkpoint(tmp_path / "one"), tmp_path / "pieces", 220_000)
+
+
+def test_an_adapter_can_be_given_its_base_here(tmp_path: Path) -> None:
+    stated = {"denoiser": {"base": "/there/base", "region": 16}, "training": {"step": 3}}
+    (tmp_path / "midfill.json").write_text(json.dumps(stated))
+    rebased(tmp_path, "qwen2.5-coder-0.5b")
+    found = json.loads((tmp_path / "midfill.json").read_text())
+    assert found == {**stated, "denoiser": {"base": "qwen2.5-coder-0.5b", "region": 16}}
