@@ -106,6 +106,8 @@ def _about(everyone: Everyone, seed: int) -> str:
     for about, _ in everyone:
         if not about.baseline:
             size = f"{about.n_parameters / 1e6:.0f} M parameters"
+            if about.training is not None:
+                size += f", trained for {about.training.seconds / 3600:.1f} h"
             lines.append(
                 f"- **{about.label}**: {size}, {about.dtype} on {about.device}, Midfill {about.engine_version}"
                 f"{f', {about.machine}' if about.machine else ''}. {about.note}"
