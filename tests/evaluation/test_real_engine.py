@@ -64,7 +64,7 @@ def test_rows_by_policy_with_and_without_copies_and_repairs(
     ]
     assert line.endswith("| +0.0 (+0.0 to +0.0) | 100 |"), "verified is greedy"
 
-    assert run(["eval", "held-out-suffix", "--path", str(tmp_path), "--model", str(base), "--policy", "odd"]) == 1
+    assert run(["eval", "held-out-suffix", *common, "--model", str(base), "--policy", "odd"]) == 1
     assert "policy" in capsys.readouterr().err
 
 
