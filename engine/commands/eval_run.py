@@ -67,7 +67,7 @@ class Order:
     seed: int
     model: str
     policy: str
-    """Empty: what the engine chooses."""
+    """Empty: `auto`, or that of the engine at `endpoint`."""
     copies: bool
     doubt: float
     endpoint: str
@@ -173,9 +173,11 @@ async def _engine(order: Order) -> AsyncIterator[tuple[EngineClient, Welcome]]:
     model = None if order.model == "auto" else order.model
     folder = "" if order.endpoint else tempfile.mkdtemp(prefix="mf")  # short: the path of a socket
     endpoint = order.endpoint or f"ipc://{folder}/engine.sock"
-    options = [*(("--policy", order.policy) if order.policy else ()), *(() if order.copies else ("--copies", "off"))]
-    if order.endpoint and options:
-        raise BadInputError(f"the engine at {order.endpoint} runs as it was started; leave out {options[0]}")
+    if order.endpoint and (order.policy or not order.copies):
+        wrong = "--policy" if order.policy else "--no-copies"
+        raise BadInputError(f"the engine at {order.endpoint} runs as it was started; leave out {wrong}")
+    # both are always said: the report must not depend on the user's settings
+    options = ("--policy", order.policy or "auto", "--copies", "on" if order.copies else "off")
     try:
         async with connected("eval", endpoint, model, show=True, options=options) as client:
             try:

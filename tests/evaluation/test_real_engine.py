@@ -72,4 +72,4 @@ def test_an_engine_that_runs_is_taken_as_it_is(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "eval_cases.jsonl").write_text("")
     arguments = ["eval", "held-out", "--path", str(tmp_path), "--out", str(tmp_path / "out")]
     assert run([*arguments, "--endpoint", "ipc:///nowhere/engine.sock", "--no-copies"]) == 2
-    assert "runs as it was started; leave out --copies" in capsys.readouterr().err
+    assert "runs as it was started; leave out --no-copies" in capsys.readouterr().err
