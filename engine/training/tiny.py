@@ -144,8 +144,8 @@ class TinyTraining:
         """See `Objective`."""
         data = {
             "tokens": self._documents.tokens.fingerprint,
-            "train": self._documents.holes.fingerprint,
-            "valid": self._valid.fingerprint,
+            "train_data": self._documents.holes.fingerprint,
+            "valid_data": self._valid.fingerprint,
             "parameters": n_weights(self._net.weights),
         }
         return {"objective": "tiny", **data, **attrs.asdict(self._s)}
