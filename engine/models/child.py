@@ -5,6 +5,7 @@ Fetching and converting run in children: pip and torch are then gone, with their
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -84,9 +85,8 @@ def _complaint(told: str) -> str:
 def size_under(folder: Path) -> int:
     """Bytes of all files below `folder`, some of which may vanish meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size if path.is_file() else 0
-        except OSError:
-            continue
+    for parent, _, names in os.walk(folder):  # unlike rglob, it goes on when a folder vanishes
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(parent, name).lstat().st_size
     return total

