@@ -21,6 +21,7 @@ import peft
 import safetensors.torch
 import torch
 from attrs import field, frozen
+from attrs.validators import ge, le
 from torch import Tensor
 from torch.nn import functional as F
 from torch.optim import Optimizer
@@ -45,6 +46,10 @@ class AdaptationSettings:
     """Free cells of a canvas."""
     near_suffix: int = 8
     """Suffix tokens clamped behind them."""
+    shorter: float = field(default=0.35, validator=[ge(0.0), le(1.0)])
+    """Share of steps whose canvases have half as many free cells: a machine without a GPU pays for every cell."""
+    bare: float = field(default=0.25, validator=[ge(0.0), le(1.0)])
+    """Share of steps without clamped tokens; the prompt quotes the suffix in any case."""
     examples: int = 2
     """Examples a step."""
     together: int = 2
@@ -104,13 +109,15 @@ class Adaptation:
 
     def pieces(self, step: int) -> Iterator[Piece]:
         """The examples of a step, `together` at a time."""
-        s = self._s
+        s, rng = self._s, np.random.default_rng((self._s.seed, step))
+        region = s.region // 2 if rng.random() < s.shorter else s.region
+        sizes = (max(1, region), 0 if rng.random() < s.bare else s.near_suffix)
         for first in range(0, s.examples, s.together):
             numbers = range(first, min(s.examples, first + s.together))
             examples = [self._train[self._index(step * s.examples + k)] for k in numbers]
             rngs = [np.random.default_rng((s.seed, step, k)) for k in numbers]
             opened = min(1.0, (step + 1) / s.opening) if s.opening else 1.0
-            loss, figures, n_tokens = self._loss(examples, rngs, opened)
+            loss, figures, n_tokens = self._loss(examples, rngs, sizes, opened)
             yield Piece(loss * len(examples) / s.examples, figures, n_tokens)
 
     @torch.no_grad()
@@ -118,7 +125,8 @@ class Adaptation:
         """Loss and accuracy by kind of noise, and how many drafted cells in a row the base's own pass would accept."""
         found: Figures = {}
         for index in range(min(self._s.valid, len(self._valid))):
-            _, figures, _ = self._loss([self._valid[index]], [np.random.default_rng((1, index))], 1.0)
+            sizes = (self._s.region, self._s.near_suffix)
+            _, figures, _ = self._loss([self._valid[index]], [np.random.default_rng((1, index))], sizes, 1.0)
             for name, (total, count) in figures.items():
                 before = found.get(name, (0.0, 0.0))
                 found[name] = (before[0] + total, before[1] + count)
@@ -156,19 +164,19 @@ class Adaptation:
         return int(self._order[place])
 
     def _loss(
-        self, examples: Sequence[Example], rngs: Sequence[np.random.Generator], opened: float
+        self, examples: Sequence[Example], rngs: Sequence[np.random.Generator], sizes: tuple[int, int], opened: float
     ) -> tuple[Tensor, Figures, int]:
-        s = self._s
+        s, (n_region, n_near) = self._s, sizes
         with torch.no_grad(), self.model.peft.disable_adapter():
             encoded, n_tokens = self.model.encode(examples)
             begun = [int(rng.integers(1, max(2, len(e.middle)))) for e, rng in zip(examples, rngs, strict=True)]
-            own, n_own = self.model.greedy(examples, encoded, begun, s.region)
+            own, n_own = self.model.greedy(examples, encoded, begun, n_region)
         canvases = [
-            [self._canvas(e, mine, g, rng) for _ in range(s.canvases)]
+            [self._canvas(e, mine, g, n_region, rng) for _ in range(s.canvases)]
             for e, mine, g, rng in zip(examples, own, begun, rngs, strict=True)
         ]
-        hidden = self.model.denoise(examples, canvases, encoded, s.near_suffix, opened)
-        region = slice(0, s.region)
+        hidden = self.model.denoise(examples, canvases, encoded, n_near, opened)
+        region = slice(0, n_region)
         targets = torch.tensor(np.array([[c.targets for c in row] for row in canvases]), device=self.model.device)
         weights = torch.tensor(np.array([[c.weights for c in row] for row in canvases]), device=self.model.device)
         chosen = weights > 0
@@ -178,10 +186,12 @@ class Adaptation:
         best = torch.full_like(targets, MASK)
         best[chosen] = logits.detach().argmax(-1)
         figures = self._figures(canvases, losses.detach(), chosen, best, targets, own, begun)
-        n_cells = targets.shape[0] * targets.shape[1] * (1 + s.region + s.near_suffix)
+        n_cells = targets.shape[0] * targets.shape[1] * (1 + n_region + n_near)
         return loss, figures, n_tokens + n_own + n_cells
 
-    def _canvas(self, example: Example, own: Sequence[int], begun: int, rng: np.random.Generator) -> Canvas:
+    def _canvas(
+        self, example: Example, own: Sequence[int], begun: int, n_region: int, rng: np.random.Generator
+    ) -> Canvas:
         s, middle = self._s, [int(token) for token in example.middle]
         noise = s.shares.draw(rng)
         mine = bool(own) and rng.random() < s.own
@@ -193,7 +203,7 @@ class Adaptation:
         def slip(tokens: Sequence[int], rng: np.random.Generator) -> Sequence[int]:
             return self._slip(tokens, rng, pool)
 
-        return noised(text, start, s.region, self.model.fill, noise, slip, rng)
+        return noised(text, start, n_region, self.model.fill, noise, slip, rng)
 
     def _figures(
         self,
