@@ -81,7 +81,6 @@ class JacobiRow:
         self.was_right = bool(canvas) and n > len(canvas)
         follows = self.guess[:n] == list(predictions[:n])
         self.guess = self.guess[n:] if follows else self._reseed(predictions, n)
-        self.drafted = self.drafted or not follows
         if self.done:
             self.guess = []
         return n
@@ -100,4 +99,7 @@ class JacobiRow:
         """After a wrong guess: what followed the new tail before, else the model's own tentative predictions."""
         tail = [*self.context[-8:], *self.accepted]
         copied = self.lookup.guess(tail, 16, shortest=2) if self.lookup else []
+        self.drafted = (
+            not copied
+        )  # a copy's beginning has been right; a draft was made before the last tokens were known
         return copied or list(predictions[n:])
