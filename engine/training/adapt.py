@@ -236,4 +236,5 @@ class Adaptation:
                         n += 1
                     add("agreed", n, 1.0)
                     add("agreed_share", n, len(own[i]))
+                    add("agreed_first", min(n, 1), 1.0)
         return figures
