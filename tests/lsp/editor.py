@@ -19,6 +19,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 
 COMMAND = str(Path(sys.executable).with_name("midfill-lsp"))
 URI = "file:///work/example.py"
+_SHUTDOWN_S = 30.0
 CANCELLED, MODIFIED, FAILED, INVALID = -32800, -32801, -32803, -32602
 Invoked, Automatic = types.InlineCompletionTriggerKind.Invoked, types.InlineCompletionTriggerKind.Automatic
 
@@ -80,9 +81,12 @@ class Editor:
         return editor
 
     async def stop(self) -> None:
-        """Shut the server down as an editor does."""
+        """Shut the server down as an editor does; kill it where it doesn't answer, as after a test that was given up."""
         if self.process.returncode is None:
-            await self.client.shutdown_session()
+            try:
+                await asyncio.wait_for(self.client.shutdown_session(), _SHUTDOWN_S)
+            except TimeoutError:
+                self.process.kill()
         await self.client.stop()
 
     @property

@@ -20,17 +20,18 @@ from tests.conftest import PrivateFolders
 from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import CANCELLED, MODIFIED, Automatic, Editor, Invoked, text_of
 
-TOO_LONG_S = 400.0
-"""The engine starts twice, on a machine that others use too."""
+TOO_LONG_S = 1500.0
+"""The engine starts twice, on a machine that others use too, and the pulled model takes ten times as long on an old one."""
 SOURCE = Path(str(engine.paths.__file__)).read_text(encoding="utf-8")
 LINES = SOURCE.splitlines()
-N_CURSORS = 20
+N_CURSORS = {"bundled": 20, "qwen2.5-coder-0.5b": 8}
+"""The pulled model takes seconds for each."""
 MODELS = ["bundled", pytest.param("qwen2.5-coder-0.5b", marks=pytest.mark.real)]
 
 
-def cursors() -> list[tuple[int, int]]:
-    """Twenty places all over a file: at the start, at the end, in the middle of lines and on empty ones."""
-    spread = [i * (len(LINES) - 1) // (N_CURSORS - 1) for i in range(N_CURSORS)]
+def cursors(n: int) -> list[tuple[int, int]]:
+    """Places all over a file: at the start, at the end, in the middle of lines and on empty ones."""
+    spread = [i * (len(LINES) - 1) // (n - 1) for i in range(n)]
     shares = [0.0, 0.5, 1.0, 0.3]
     return [(line, round(len(LINES[line]) * shares[i % len(shares)])) for i, line in enumerate(spread)]
 
@@ -49,6 +50,7 @@ async def frame_or_end(editor: Editor, ask: Any, token: str) -> None:
         await editor.news.wait_for(lambda: ask.answer.done() or any(f.token == token for f in editor.frames))
 
 
+@pytest.mark.timeout(TOO_LONG_S + 60)
 @pytest.mark.parametrize("model", MODELS)
 async def test_a_real_file(
     model: str,
@@ -65,9 +67,10 @@ async def test_a_real_file(
     # Without the gate, and few are enough: the places are all over a finished file, to which little is to be added.
     editor = await start_editor(options={"maxTokens": 16, "deadlineMs": 0, "alternatives": 2, "gate": False})
     editor.open(SOURCE)
+    n_cursors = N_CURSORS[model]
     n_with_frames = n_items = 0
 
-    for i, cursor in enumerate(cursors()):  # ask, and see it converge
+    for i, cursor in enumerate(cursors(n_cursors)):  # ask, and see it converge
         token = f"ask{i}"
         items = await editor.ask(*cursor, token=token, kind=Invoked if i % 5 == 0 else Automatic).items()
         frames = [frame for frame in editor.frames if frame.token == token]
@@ -78,10 +81,10 @@ async def test_a_real_file(
             assert place.start == place.end == types.Position(*cursor)
             assert text.strip()
             assert "\n" not in text or not LINES[cursor[0]][cursor[1] :].strip()
-    assert n_items >= N_CURSORS // 4 and n_with_frames >= N_CURSORS // 2
+    assert n_items >= n_cursors // 4 and n_with_frames >= n_cursors // 2
 
     n_stopped = 0
-    for i, (line, character) in enumerate(cursors()[:8]):  # cancel some, edit between
+    for i, (line, character) in enumerate(cursors(n_cursors)[:8]):  # cancel some, edit between
         token = f"stop{i}"
         if i % 4 < 2:
             ask = editor.ask(line, character, token=token)
