@@ -81,7 +81,7 @@ class Editor:
         return editor
 
     async def stop(self) -> None:
-        """Shut the server down as an editor does; kill it where it doesn't answer, as after a test that was given up."""
+        """Shut the server down as an editor does; kill it where it doesn't answer, as in a test that was given up."""
         if self.process.returncode is None:
             try:
                 await asyncio.wait_for(self.client.shutdown_session(), _SHUTDOWN_S)

@@ -21,7 +21,7 @@ from tests.lsp.conftest import StartEditor
 from tests.lsp.editor import CANCELLED, MODIFIED, Automatic, Editor, Invoked, text_of
 
 TOO_LONG_S = 1500.0
-"""The engine starts twice, on a machine that others use too, and the pulled model takes ten times as long on an old one."""
+"""The engine starts twice, on a machine that others use too, and an old one takes ten times as long."""
 SOURCE = Path(str(engine.paths.__file__)).read_text(encoding="utf-8")
 LINES = SOURCE.splitlines()
 N_CURSORS = {"bundled": 20, "qwen2.5-coder-0.5b": 8}
